@@ -41,12 +41,15 @@ def standing(law=None, worlds=2, steps=30, **options):
     return sim
 
 
-def differences(f, x, u, w, columns, of_state):
-    """Return the central differences of w . f along entries of x or u, (worlds, columns)."""
+def differences(f, x, u, w, columns, of_state, share):
+    """Return the central differences of w . f along entries of x or u, (worlds, columns).
+
+    Steps are this share of an entry.
+    """
     found = []
     for j in columns:
         at = x if of_state else u
-        step = 1e-6 * max(1e-3 if of_state else 1.0, np.abs(at[:, j]).max())
+        step = share * max(1e-3 if of_state else 1.0, np.abs(at[:, j]).max())
         moved = np.zeros_like(at)
         moved[:, j] = step
         ends = [(x + s * moved, u) if of_state else (x, u + s * moved) for s in (1, -1)]
@@ -55,7 +58,7 @@ def differences(f, x, u, w, columns, of_state):
     return np.array(found).T
 
 
-def assert_gradients(sim, inputs, every=7, left_out=()):
+def assert_gradients(sim, inputs, every=7, left_out=(), share=1e-6):
     """Compare gradients; memories that are left out are neither moved nor part of the loss."""
     f = DifferentiableStep(sim, inputs)
     x, u = f.state(sim), f.input_values(sim)
@@ -69,9 +72,9 @@ def assert_gradients(sim, inputs, every=7, left_out=()):
         (np.flatnonzero(smooth)[::every], by_state, True),
         (np.arange(0, u.shape[1], every), by_input, False),
     ):
-        expected = differences(f, x, u, w, columns, of_state)
+        expected = differences(f, x, u, w, columns, of_state, share)
         scale = np.abs(expected).max(axis=0) + 1e-6 * np.abs(expected).max()
-        # of second order in steps of 1e-6 of each entry, of sums with rounding 1e-16 / 1e-6
+        # of second order in the steps, of sums with rounding 1e-16 / share
         assert np.abs(expected).max() > 1e-3
         assert np.all(np.abs(gradient[:, columns] - expected) <= 1e-4 * scale)
 
@@ -159,7 +162,8 @@ def test_gradient_of_hoap1_under_coupled_laws(name):
     law, path = COUPLED[name]
     sim = standing(law)
     assert coupled_states(sim).any()
-    assert_gradients(sim, ["servo.q_ref", path], left_out=OPEN)
+    # the solver ends at its tolerance: implicit's worst entry is off by 1.7e-4 with a share of 1e-6
+    assert_gradients(sim, ["servo.q_ref", path], left_out=OPEN, share=1e-5)
 
 
 @pytest.mark.parametrize(
