@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import SEEK_END
 
 import numpy as np
 
@@ -13,6 +14,11 @@ NUMBERS, TEXT = "fiub", "U"
 """NumPy's letters of the kinds of arrays that files of ours may hold."""
 NAMES = "names of arrays"
 """Array that lists the others: damage of an archive's directory may hide one of them."""
+END, COUNT, UNSTATED = b"PK\x05\x06", slice(10, 12), 0xFFFF
+"""How the end of an archive begins, where it states its number of files, and what stands there if
+that is stated elsewhere: the same damage may hide the list as well."""
+LONGEST = 22 + 0xFFFF
+"""Bytes of the end with the longest remark."""
 
 
 def write_arrays(path: PathLike, arrays: Mapping[str, np.ndarray]) -> None:
@@ -32,10 +38,11 @@ def read_arrays(path: PathLike, kinds: str = NUMBERS) -> dict[str, np.ndarray]:
     try:
         found = np.load(path, allow_pickle=False)
         if isinstance(found, np.ndarray):
-            arrays = {"": found}
+            arrays, lost = {"": found}, False
         else:
             with found as file:
                 arrays = {name: file[name] for name in file.files}
+                lost = _stated(path) not in (len(file.zip.infolist()), UNSTATED)
     except Exception as error:  # zip, zlib and NumPy each have their own
         raise FileError(
             f"'{path}' is not a file of plain arrays, or is damaged",
@@ -43,7 +50,7 @@ def read_arrays(path: PathLike, kinds: str = NUMBERS) -> dict[str, np.ndarray]:
             remedy="copy it again, or write it by numpy.savez without objects",
         ) from error
     listed = arrays.pop(NAMES, np.array(sorted(arrays)))
-    if np.asarray(listed).tolist() != sorted(arrays):
+    if lost or np.asarray(listed).tolist() != sorted(arrays):
         raise FileError(f"'{path}' has lost arrays: it is damaged", path=str(path))
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
@@ -52,3 +59,12 @@ def read_arrays(path: PathLike, kinds: str = NUMBERS) -> dict[str, np.ndarray]:
                 f"'{path}': array '{name:.60}' is of type {kind}, not of numbers", path=str(path)
             )
     return arrays
+
+
+def _stated(path: PathLike) -> int:
+    """Return the number of files that the end of an archive states."""
+    with open(path, "rb") as file:
+        size = file.seek(0, SEEK_END)
+        file.seek(max(0, size - LONGEST))
+        tail = file.read()
+    return int.from_bytes(tail[tail.rindex(END) :][COUNT], "little")

@@ -254,6 +254,20 @@ def test_an_archive_that_lost_an_array(tmp_path):
         read_arrays(tmp_path / "b.npz")
 
 
+def test_an_archive_whose_directory_hides_arrays_and_their_list(tmp_path):
+    """The remark of the directory's first entry is said to be as long as the other entries."""
+    write_arrays(tmp_path / "a.npz", {"q": np.arange(8.0), "v": np.ones(3)})
+    data = bytearray((tmp_path / "a.npz").read_bytes())
+    first, end = data.index(b"PK\x01\x02"), data.rindex(b"PK\x05\x06")
+    second = data.index(b"PK\x01\x02", first + 4)
+    data[first + 32 : first + 34] = (end - second).to_bytes(2, "little")
+    (tmp_path / "b.npz").write_bytes(data)
+    with zipfile.ZipFile(tmp_path / "b.npz") as hidden:
+        assert hidden.namelist() == ["q.npy"]
+    with pytest.raises(FileError, match="lost arrays"):
+        read_arrays(tmp_path / "b.npz")
+
+
 def test_a_save_ended_by_ctrl_c_leaves_nothing(tmp_path, monkeypatch):
     """Also in the middle of a write that HDF5 asked for."""
     code = (
