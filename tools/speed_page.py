@@ -1,4 +1,4 @@
-"""Writes the tables of speed beside MuJoCo in README.md and docs/speed.md from results.
+"""Writes tables of speed in README.md, docs/speed.md and docs/servo.md from results.
 
     python -m benchmarks.step --json benchmarks/results/step.json
     python -m benchmarks.rigid_speed --json benchmarks/results/rigid-speed.json
@@ -22,7 +22,13 @@ FEET = "G1 of benchmarks/results/step.json, rigid-speed.json"
 """Mark of the table of a robot on its feet,"""
 BODY = "whole body of benchmarks/results/rigid-speed.json"
 """and of that with contact points on its whole body."""
-MARKS = {ROOT / "README.md": (FEET,), ROOT / "docs" / "speed.md": (FEET, BODY)}
+JOINTS = "joints of benchmarks/results/step.json"
+"""Mark of the table of what acts at the joints."""
+MARKS = {
+    ROOT / "README.md": (FEET,),
+    ROOT / "docs" / "speed.md": (FEET, BODY),
+    ROOT / "docs" / "servo.md": (JOINTS,),
+}
 """Tables of each page."""
 KINDS = {
     "256 worlds, vectorised, float64": ("batch, float64", "batch, float64"),
@@ -56,6 +62,7 @@ def pages() -> dict[Path, str]:
                 "lying after a fall": (rigid["lying"]["times"], 1),
             },
         ),
+        JOINTS: joints(step["machine"]["cpu"], step["joints"]),
     }
     return {
         page: placed(page.read_text(encoding="utf-8"), {mark: made[mark] for mark in marks})
@@ -76,6 +83,17 @@ def table(cpu: str, columns: Mapping[str, tuple[Times, int]]) -> str:
         cells = (beside(times, names[which]) for times, which in columns.values())
         rows.append([row, *cells])
     return markdown([f"time of a step, {cpu}", *columns], rows)
+
+
+def joints(cpu: str, found: Mapping[str, Times]) -> str:
+    """Return a table of times over those of the servo alone."""
+    first, *others = next(iter(found.values()))
+    rows = [
+        [name, f"{times[first]['us']:.3g} us"]
+        + [f"{times[other]['us'] / times[first]['us']:.2f}" for other in others]
+        for name, times in found.items()
+    ]
+    return markdown([f"256 worlds, {cpu}", first, *others], rows)
 
 
 def beside(times: Times, name: str) -> str:

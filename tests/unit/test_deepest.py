@@ -18,11 +18,15 @@ from heelstrike.scene.deepest import DeepestPoints, deepest_in_pose, support, su
 from heelstrike.spatial.vector import SX
 
 WORLD_FRAME = np.eye(3), np.zeros(3)
-RNG = np.random.default_rng(3)
 
 
-def turned() -> np.ndarray:
-    return pin.Quaternion(RNG.normal(size=4)).normalized().toRotationMatrix()
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(3)
+
+
+def turned(rng) -> np.ndarray:
+    return pin.Quaternion(rng.normal(size=4)).normalized().toRotationMatrix()
 
 
 def touched(surface, sizes, pose, part=0):
@@ -31,12 +35,12 @@ def touched(surface, sizes, pose, part=0):
 
 
 @pytest.mark.parametrize("sizes", [(0.1, 0.1, 5e-5), (0.1, 0.2, 0.05)])
-def test_on_a_plane_it_is_the_support_point(sizes):
+def test_on_a_plane_it_is_the_support_point(rng, sizes):
     """Depth h - n . c with h = |B^T n|; the place is on the ellipsoid, and no place is deeper."""
     plane = hs.Plane(normal=(0.2, -0.3, 1.0), point=(0.1, 0.0, 0.2))
     nu = plane.axes[2]
     for _ in range(10):
-        R, p = turned(), RNG.normal(size=3)
+        R, p = turned(rng), rng.normal(size=3)
         depth, normal, place = touched(plane, sizes, (R, p))
         half = R @ np.diag(sizes)
         assert depth == pytest.approx(nu @ (plane.point - p) + np.linalg.norm(half.T @ nu))
@@ -53,14 +57,14 @@ SURFACES = {
 }
 
 
-def test_a_ball_of_half_axes_is_the_ball():
+def test_a_ball_of_half_axes_is_the_ball(rng):
     """On every surface, at once: the repetitions change nothing."""
     for surface in SURFACES.values():
         for _ in range(20):
-            place = RNG.normal(size=3) * 0.15 + [0, 0, 0.45]
+            place = rng.normal(size=3) * 0.15 + [0, 0, 0.45]
             ball = Point("b", 0, np.zeros(3), 0.12)
             expected = deepest_in_pose(surface, 0, ball, (np.eye(3), place), WORLD_FRAME)
-            found = touched(surface, (0.12, 0.12, 0.12), (turned(), place))
+            found = touched(surface, (0.12, 0.12, 0.12), (turned(rng), place))
             for ours, theirs in zip(found, expected, strict=True):
                 np.testing.assert_allclose(ours, theirs, atol=1e-14)
 
@@ -79,23 +83,35 @@ def gap(surface, half, centre):
                         "maxiter": 2000}).fun for s in starts)  # fmt: skip
 
 
-ELLIPSOIDS = [
-    ((0.12, 0.1, 0.08), 1e-6),
-    pytest.param((0.1, 0.1, 0.02), 1e-3, marks=pytest.mark.nightly),
-]
-
-
 @pytest.mark.parametrize("name", ["ball", "small ball", "rod"])
-@pytest.mark.parametrize(("sizes", "left"), ELLIPSOIDS)
-def test_depth_on_round_surfaces(name, sizes, left):
+def test_depth_on_round_surfaces(rng, name):
     """The depth is stationary in the normal: what six repetitions leave of it is squared."""
-    surface = SURFACES[name]
+    surface, sizes = SURFACES[name], (0.12, 0.1, 0.08)
     for _ in range(5):
-        R = turned()
-        centre = RNG.normal(size=3) * 0.1 + [0, 0, 0.35]
+        R = turned(rng)
+        centre = rng.normal(size=3) * 0.1 + [0, 0, 0.35]
         depth = touched(surface, sizes, (R, centre))[0]
         true = -gap(surface, R @ np.diag(sizes), centre)
-        assert abs(depth - true) < left, (depth, true)
+        assert abs(depth - true) < 1e-6, (depth, true)
+
+
+@pytest.mark.parametrize("radius", [0.03, 0.1, 0.3])
+def test_a_rim_touches_a_ball_as_deep_as_it_is(rng, radius):
+    """A disc's distance from a ball is known. Beside its rim the ball is found; below its flat side
+    repetitions may not settle, but the rim is never said to be deeper than the disc.
+    """
+    disc, true = (0.1, 0.1, 5e-5), 1e-3
+    ball = hs.Sphere(point=(0, 0, 0), radius=radius)
+    for _ in range(100):
+        turn, around = turned(rng), pin.rpy.rpyToMatrix(0, 0, rng.uniform(0, 2 * np.pi))
+        angle, inside = rng.uniform(-np.pi / 2, np.pi / 2), rng.uniform(0, 0.1)
+        beside = [0.1 + (radius - true) * np.cos(angle), 0, (radius - true) * np.sin(angle)]
+        below = [inside, 0, radius - true]
+        depth = [
+            touched(ball, disc, (turn, -turn @ around @ place))[0] for place in (beside, below)
+        ]
+        assert depth[0] == pytest.approx(true, abs=1e-5)
+        assert depth[1] < true + 5e-5 + 1e-5  # half of its thickness, and what is left
 
 
 @pytest.mark.parametrize("name", ["ball", "small ball", "rod"])
@@ -112,9 +128,9 @@ def test_a_wheel_in_its_plane_is_a_ball(name):
             np.testing.assert_allclose(ours, theirs, atol=1e-12)
 
 
-def test_rate_of_the_support_point():
+def test_rate_of_the_support_point(rng):
     """It is the finite difference of the support point of a turned ellipsoid."""
-    half, h = turned() @ np.diag([0.1, 0.2, 0.01]), 1e-6
+    half, h = turned(rng) @ np.diag([0.1, 0.2, 0.01]), 1e-6
     nu, spin = np.array([0.6, 0, 0.8]), np.array([3.0, 1.0, -2.0])
     ends = [support(SX(pin.exp3(s * h * spin) @ half), SX(nu)) for s in (1, -1)]
     measured = np.array(ca.evalf(ends[0] - ends[1])).ravel() / (2 * h)
@@ -122,18 +138,18 @@ def test_rate_of_the_support_point():
     np.testing.assert_allclose(found, measured, atol=1e-8)
 
 
-def test_points_evaluated_together_are_those_evaluated_alone():
+def test_points_evaluated_together_are_those_evaluated_alone(rng):
     """Points, balls and ellipsoids of two bodies, on surfaces in a turned frame."""
     sizes = [None, (0.1, 0.2, 0.05), None, (0.1, 0.2, 0.05), (0.05, 0.05, 0.05), None]
     points = [
         Point(
-            str(k), 0, RNG.normal(size=3) * 0.1, 0.03 * (k % 2), None if s is None else np.diag(s)
+            str(k), 0, rng.normal(size=3) * 0.1, 0.03 * (k % 2), None if s is None else np.diag(s)
         )
         for k, s in enumerate(sizes)
     ]
-    bodies = [(turned(), RNG.normal(size=3)) for _ in range(2)]
-    poses, frame = [bodies[k % 2] for k in range(len(points))], (turned(), RNG.normal(size=3))
-    bumps = hs.HeightField(heights=RNG.random((5, 5)), size=(1.0, 1.0), scale=0.1)
+    bodies = [(turned(rng), rng.normal(size=3)) for _ in range(2)]
+    poses, frame = [bodies[k % 2] for k in range(len(points))], (turned(rng), rng.normal(size=3))
+    bumps = hs.HeightField(heights=rng.random((5, 5)), size=(1.0, 1.0), scale=0.1)
     for surface in (*SURFACES.values(), hs.Plane(normal=(0.2, -0.3, 1.0)), bumps):
         together = DeepestPoints(surface, 0, points).at(poses, frame)
         alone = [

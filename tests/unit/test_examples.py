@@ -35,7 +35,7 @@ PRINTED = {
     "terrain": r"64 of 64",
     "walk": r"walked 2\d mm",
 }
-SHORT = {"balance": ["10"]}
+SHORT = {"balance": ["40"]}
 """Arguments that make an example short."""
 STRIPS = ("drop", "dominoes", "kick", "roll", "grip", "right", "cassie")
 """Examples that draw a film strip of their name, which the documentation shows."""

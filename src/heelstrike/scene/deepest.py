@@ -7,7 +7,8 @@ sum of both. Its deepest point against the normal nu is
 
 On a plane this is exact. Where the normal varies, nu is that of the sphere which is tangent to the
 shape at p and has the shape's extent as its radius, found by a fixed number of repetitions:
-they end at once for spheres, and for wheels that roll in their plane.
+they end at once for spheres, and for wheels that roll in their plane. On balls and rods the depth
+is that of p, so that it is never larger than the shape's.
 """
 
 from __future__ import annotations
@@ -66,6 +67,10 @@ def deepest(
         place = centre - reach + inner * axes[2, :].T
         depth, axes = surface.depth_and_axes(place, radius + inner, part)
         reach = support(half_axes, axes[2, :].T)
+    if varies and any(solid.is_round for solid in surface.solids()):
+        # at the shape itself: where repetitions do not settle, as for the flat side of a rim, a
+        # sphere of the shape's extent would reach beyond the shape
+        depth, axes = surface.depth_and_axes(centre - reach, radius, part)
     return depth, axes, reach
 
 
