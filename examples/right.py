@@ -26,7 +26,7 @@ def starts(count: int, seed: int = 0, spread: float = 0.5) -> np.ndarray:
     angles = spread * rng.uniform(-1, 1, (count, 2)) * [1, 0.3] + [np.pi, 0]  # roll, pitch
     q[:, 2], q[:, 3:7] = 0.12 + 0.1 * spread, Rotation.from_euler("xy", angles).as_quat()
     q[:, 7:] = np.tile(FOLDED, 4) + 0.3 * spread * rng.uniform(-1, 1, (count, 12))
-    return q
+    return np.clip(q, hs.load(ROBOT).lower, hs.load(ROBOT).upper)  # no joint on its stop
 
 
 def motion() -> np.ndarray:
@@ -52,7 +52,7 @@ def main() -> None:
         run = simulate(law, starts(64), every=10)
         print(f"{upright(run.data['q'].values[:, -1]).sum()} of 64 stand on {type(law).__name__}")
     view = {"camera": Camera(azimuth=-60, elevation=12), "labels": [""]}
-    print(f"wrote {run.film_strip('right.png', times=(0.3, 1, 1.2, 1.35, 1.8, 4), **view)}")
+    print(f"wrote {run.film_strip('right.png', times=(0.35, 1, 1.2, 1.35, 1.8, 4), **view)}")
 
 
 if __name__ == "__main__":

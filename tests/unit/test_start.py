@@ -96,17 +96,57 @@ def test_on_ground(surface):
     assert np.allclose(sim.start["q"], sim.place(drop=0.1), rtol=0, atol=1e-8)
 
 
-def test_place_names_joints_that_start_out_of_range_and_leaves_fixed_robots():
+def knee_beyond(by: float) -> tuple[hs.Robot, np.ndarray]:
+    """Return hoap1 and a pose whose left knee is so far below its range [rad]."""
     robot = hs.load("hoap1", collide="feet")
     q, knee = robot.pose("stance"), next(j for j in robot.joints if j.name == "L_KN")
-    q[knee.iq] = robot.lower[knee.iq] - 0.25
+    q[knee.iq] = robot.lower[knee.iq] - by
+    return robot, q
+
+
+def test_place_names_joints_that_start_out_of_range_and_leaves_fixed_robots():
+    robot, q = knee_beyond(0.25)
     sim = hs.Simulator(hs.Scene(robot, hs.Plane()), control=hs.Servo())
-    with pytest.warns(hs.HeelstrikeWarning, match="1 of the joints .*'L_KN' by 0.25 rad"):
+    with pytest.warns(hs.HeelstrikeWarning, match="'L_KN' of hoap1 .* 0.25 rad outside its range"):
         sim.place(q)
     foot = hs.Simulator(hs.Scene(hs.load("foot"), hs.Plane()))
     assert foot.place([0.3]).tolist() == [0.3]
     with pytest.raises(hs.HeelstrikeError, match="applies to a free base"):
         foot.place(drop=0.1)
+
+
+def test_runs_name_joints_that_start_out_of_range():
+    """Of all worlds the worst joint is named, with its value and range; not without stops."""
+    robot, q = knee_beyond(0.25)
+    fine = np.array(robot.pose("stance"))
+    fine[2] = q[2] = fine[2] + 0.1
+    sim = hs.Simulator(hs.Scene(robot, hs.Plane()), control=hs.Servo(), worlds=3)
+    knee = next(j for j in robot.joints if j.name == "L_KN").iq
+    low, high = robot.lower[knee], robot.upper[knee]
+    expected = (
+        rf"'L_KN' of hoap1 starts at {q[knee]:.4g} rad in world 1, 0.25 rad outside its range of "
+        rf"{low:.4g} to {high:.4g} rad; 1 more joint is"
+    )
+    other = q.copy()
+    other[next(j for j in robot.joints if j.name == "R_KN").iq] = low - 0.1
+    with pytest.warns(hs.HeelstrikeWarning, match=expected):
+        sim.run(steps=1, q0=[fine, q, other])
+    sim.run(steps=1, q0=[fine, q, other], check=False)
+    for stops in (hs.Stops(), None):
+        lone = hs.Simulator(hs.Scene(robot, hs.Plane()), control=hs.Servo(), stops=stops)
+        lone.begin_at(q)
+        if stops is None:
+            lone.run(steps=1)
+            continue
+        with pytest.warns(hs.HeelstrikeWarning, match="outside its range"):
+            lone.run(steps=1)
+
+
+@pytest.mark.parametrize("by", [0.0, 1e-12, 9e-3])  # [rad]
+def test_joints_on_their_stops_are_no_reason_to_warn(by):
+    """Rounding, and what a stop yields by under the torque limit of its joint, 0.01 rad."""
+    robot, q = knee_beyond(by)
+    hs.Simulator(hs.Scene(robot, hs.Plane()), control=hs.Servo()).place(q, drop=0.1)
 
 
 def test_on_ground_without_a_base_or_a_surface():

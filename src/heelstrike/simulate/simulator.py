@@ -337,7 +337,8 @@ class Simulator:
                 all cores for more.
             progress: whether to show a progress bar; None shows one for long runs in a terminal.
             check: whether to raise if a point starts more than 10 mm inside a surface, or shapes
-                of the robot start inside one another.
+                of the robot start inside one another, and to warn if a joint starts more than
+                0.01 rad or m outside its range.
             controller: function of the arrays of all worlds (docs/control.md) that returns torques
                 or values of parameters; it is called in Python.
             control_every: steps from one call of the controller to the next.
@@ -372,7 +373,9 @@ class Simulator:
             total = step_count(duration, steps, self.dt)
             starts = q0 is not None or v0 is not None
             if check and (starts or not compiled.clock.any()):
-                compiled.check_outside(compiled.start_state(q0, v0)["q"])
+                start = compiled.start_state(q0, v0)["q"]
+                compiled.check_outside(start)
+                warn_out_of_range(self.plan, start)
             batch = compiled.batch(outputs)
             if starts:
                 self.reset(q0=q0, v0=v0)
@@ -504,7 +507,7 @@ class Simulator:
             >>> run = sim.run(0.1, q0=sim.place(drop=0.02))
         """
         pose = np.atleast_2d(self.compiled.start_state(q0, None)["q"])[0]
-        warn_out_of_range(self.robot, pose)
+        warn_out_of_range(self.plan, pose)
         found = placed(self.scene, pose, drop, self.compiled.surfaces(0))
         self.begin_at(found)
         return found

@@ -31,8 +31,7 @@ from heelstrike.dynamics.effective_mass import ActiveContact, contact_mass
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
 from heelstrike.robot.convert import to_pinocchio
 from heelstrike.robot.overlaps import overlaps
-from heelstrike.robot.placement import joints_into_range
-from heelstrike.robot.robot import WORLD, Robot
+from heelstrike.robot.robot import WORLD
 from heelstrike.scene.deepest import DeepestPoints
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import ServoPlan
@@ -41,6 +40,12 @@ from heelstrike.step.plan import StepPlan
 
 MAX_START_DEPTH = 0.01
 """Depth of a point at the start above which an error is raised [m]."""
+MAX_START_BEYOND = 0.01
+"""Distance beyond a joint's range at the start above which a warning is raised [rad or m].
+
+The torque limit of a joint deflects its stop by so much: joints that rest on their stops, as at the
+end of a run that another one goes on from, are nearer.
+"""
 SAME_HEIGHT = 0.003
 """Points within this height of the deepest one touch together [m]."""
 MAX_REST_DEPTH = 0.1
@@ -69,19 +74,34 @@ class StartError(HeelstrikeError):
         self.law = law
 
 
-def warn_out_of_range(robot: Robot, q: np.ndarray) -> None:
-    """Warn of joints that start outside their ranges, where their stops push."""
-    moved = joints_into_range(robot, q)
-    by = {j.name: abs(moved[j.name] - q[j.iq]) for j in robot.joints if j.name in moved}
-    if by:
-        worst = max(by, key=lambda name: by[name])
-        warnings.warn(
-            f"{len(by)} of the joints of {robot.name} start outside their ranges, '{worst}' by "
-            f"{by[worst]:.2g} rad or m, so that their stops push them; start them inside, or use "
-            "hs.robot_scene, which does",
-            HeelstrikeWarning,
-            stacklevel=3,
-        )
+def warn_out_of_range(plan: StepPlan, q: np.ndarray) -> None:
+    """Warn of joints that start outside their ranges, where their stops push.
+
+    Args:
+        plan: the step's plan.
+        q: coordinates at the start, (nq,) or (worlds, nq).
+    """
+    robot, poses = plan.robot, np.atleast_2d(q)
+    if plan.stops is None:
+        return
+    joints = [j for j in robot.joints if j.nq == j.nv == 1 and plan.stops.k[j.iv] > 0]
+    index = [j.iq for j in joints]
+    own, lower, upper = poses[:, index], robot.lower[index], robot.upper[index]
+    beyond = np.maximum(lower - own, own - upper)
+    if not beyond.size or not beyond.max() > MAX_START_BEYOND:
+        return
+    world, k = np.unravel_index(beyond.argmax(), beyond.shape)
+    unit = "m" if joints[k].kind == "prismatic" else "rad"
+    others = np.count_nonzero((beyond > MAX_START_BEYOND).any(axis=0)) - 1
+    where = f" in world {world}" if len(poses) > 1 else ""
+    more = f"; {others} more {'joint is' if others == 1 else 'joints are'}" if others else ""
+    warnings.warn(
+        f"joint '{joints[k].name}' of {robot.name} starts at {own[world, k]:.4g} {unit}{where}, "
+        f"{beyond[world, k]:.3g} {unit} outside its range of {lower[k]:.4g} to {upper[k]:.4g} "
+        f"{unit}{more}; stops push such joints back: start them inside, or pass stops=None",
+        HeelstrikeWarning,
+        stacklevel=3,
+    )
 
 
 @dataclass(frozen=True)
