@@ -157,25 +157,49 @@ def test_objects_have_slots_of_their_own():
     assert int((run.data["self_pair"][0, 0] >= 0).sum()) == 12
 
 
-def test_contacts_without_a_slot_are_counted(tmp_path):
-    """Two combs of 8 balls each touch at 8 places, of which a scene of two trees holds 6."""
-    teeth = "".join(
-        f'<geom name="{{name}}{k}" type="sphere" size="0.1" pos="0 {0.3 * k} 0" mass="1"/>'
-        for k in range(8)
-    )
-    combs = [
-        f'<body name="{name}" pos="{x} 0 0"><freejoint/>{teeth.format(name=name)}</body>'
-        for name, x in (("one", 0), ("other", 0.3))
+def combs(tmp_path, sunk: np.ndarray) -> tuple[hs.Robot, list[float]]:
+    """Two combs of balls that face one another, and coordinates in which ball k of both overlaps by
+    `sunk` [m]."""
+    teeth = [
+        "".join(
+            f'<geom name="{name}{k}" type="sphere" size="0.1" pos="{x} {0.3 * k} 0" mass="1"/>'
+            for k, x in enumerate(places)
+        )
+        for name, places in (("one", np.zeros(len(sunk))), ("other", -sunk))
+    ]
+    bodies = [
+        f'<body pos="{x} 0 0"><freejoint/>{own}</body>'
+        for own, x in zip(teeth, (0, 0.3), strict=True)
     ]
     path = tmp_path / "combs.xml"
-    path.write_text(f"<mujoco><worldbody>{''.join(combs)}</worldbody></mujoco>")
+    path.write_text(f"<mujoco><worldbody>{''.join(bodies)}</worldbody></mujoco>")
     robot = hs.load(path)
-    sim = hs.Simulator(hs.Scene(robot, FAR, gravity=0), dt=1e-3)
     q0 = robot.pose("zero")
-    q0[7] = 0.1999
+    q0[7] = 0.2
+    return robot, q0
+
+
+def test_contacts_without_a_slot_are_counted(tmp_path):
+    """Two combs of 8 balls each touch at 8 places, of which a scene of two trees holds 6."""
+    robot, q0 = combs(tmp_path, np.full(8, 1e-4))
+    sim = hs.Simulator(hs.Scene(robot, FAR, gravity=0), dt=1e-3)
     with pytest.warns(hs.HeelstrikeWarning, match=r"contacts of shapes .* were left out"):
         run = sim.run(0.002, q0=q0)
     assert int(run.data["lost_contacts"][0]) == 2 * (8 - 6)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_deepest_pairs_have_the_slots(tmp_path, order):
+    """Of 8 pairs, compared from the least deep to the deepest or in reverse, 6 have slots."""
+    sunk = np.linspace(1e-4, 8e-4, 8)[::order]
+    robot, q0 = combs(tmp_path, sunk)
+    sim = hs.Simulator(hs.Scene(robot, FAR, gravity=0), dt=1e-3)
+    with pytest.warns(hs.HeelstrikeWarning, match="4 contacts of shapes .* were left out"):
+        data = sim.run(steps=2, q0=q0).data.isel(world=0)
+    first = data.isel(time=0)
+    held = {str(first["shape_pair"].values[k]) for k in first["self_pair"].values}
+    assert held == {f"one{k} on other{k}" for k in np.flatnonzero(sunk > 2.5e-4)}
+    assert np.sort(first["self_depth"].values) == pytest.approx(np.sort(sunk)[2:], abs=1e-12)
 
 
 def test_coordinates_that_are_set_from_outside_are_noticed(tmp_path):

@@ -271,6 +271,9 @@ def _fill(
 ) -> None:
     """Fill the next slot where a pair touches; inside a block.
 
+    Where none is left, the pair takes that of the pair which is least deep, if it is deeper: pairs
+    that are apart, but may meet within the step, give way to those that touch.
+
     `ends` are key, bodies, law, lever and `halfway` of the slot, `depth` is the largest of the pair
     [m]; where it is `overlapping` since the start it does not touch.
     """
@@ -279,8 +282,8 @@ def _fill(
     if overlapping is not None:
         touches = ca.logic_and(touches, ca.logic_not(overlapping))
     p.assign(filling.gap, ca.fmin(filling.gap, -depth))
-    for slot in filling.slots:
-        here = ca.logic_and(touches, used == slot.number)
+    for slot, place in zip(filling.slots, _places(p, filling, _deepest(points)), strict=True):
+        here = p.let("here", ca.logic_and(touches, place))
         own = slot.key, slot.first, slot.second, slot.law, slot.lever, slot.halfway
         for old, value in zip(own, ends, strict=True):
             p.assign(old, where(here, value, old))
@@ -289,6 +292,19 @@ def _fill(
             p.assign(old.normal, where(here, point.normal, old.normal))
             p.assign(old.position, where(here, point.position, old.position))
     p.assign(used, used + touches)
+
+
+def _places(p: Program, filling: Filling, depth: SX) -> list[SX]:
+    """Return 1 for the slot that a pair of this depth [m] may take, by slot; inside a block."""
+    depths = [_deepest(slot.points) for slot in filling.slots]
+    least = p.let("least", ca.mmin(ca.vertcat(*depths)))
+    full = filling.used >= len(filling.slots)
+    found, left = [], p.let("left", ca.logic_and(full, depth > least))
+    for slot, own in zip(filling.slots, depths, strict=True):
+        shallow = ca.logic_and(left, own == least)
+        found.append(ca.logic_or(filling.used == slot.number, shallow))
+        left = ca.logic_and(left, ca.logic_not(shallow))
+    return found
 
 
 def _last_normal(inputs: StepInputs, key: SX) -> SX:
