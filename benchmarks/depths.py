@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 import heelstrike as hs
-from heelstrike.robot.overlaps import overlaps
+from heelstrike.robot.overlaps import overlaps, solids_of
 from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import WORLD, Shape
 
@@ -24,6 +24,7 @@ class Depths:
         self.robot = robot
         self._floor = [s for s in robot.shapes if s.collides and s.meets_floor and s.body != WORLD]
         self._pairs = np.array(robot.self_pairs, dtype=int).reshape(-1, 2)
+        self._solids = solids_of(robot)
         self._radius = np.array([_radius(s) if s.collides else 0.0 for s in robot.shapes])
 
     @property
@@ -53,7 +54,7 @@ class Depths:
         if not len(near):
             return 0.0
         near_pairs = replace(self.robot, self_pairs=tuple((int(a), int(b)) for a, b in near))
-        return max(overlaps(near_pairs, q).values(), default=0.0)
+        return max(overlaps(near_pairs, q, self._solids).values(), default=0.0)
 
 
 def _reach(shape: Shape, up: np.ndarray) -> float:

@@ -4,8 +4,9 @@
 
 Models are hoap1, biped14, those of HEELSTRIKE_DATA and example-robot-data that are named below, and
 humanoid.xml of the package gymnasium, with all collision shapes and the pairs of them that the file
-lets touch. Each stands in its first pose, held by its servo, or limp if its file has no servo, and
-turns as a whole about the ground below its centre of mass. It falls for 6 s.
+lets touch. Each stands in its first pose, with its joints inside their ranges, held by its servo,
+or limp if its file has no servo, and turns as a whole about the ground below its centre of mass. It
+falls for 6 s.
 benchmarks/pushed_over.md explains the columns.
 """
 
@@ -17,11 +18,13 @@ import re
 import time
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, files
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
@@ -32,7 +35,7 @@ from benchmarks.command import keep, parser
 from benchmarks.depths import Depths
 from benchmarks.pages import markdown, placed
 from heelstrike.bench.standing import first_pose
-from heelstrike.robot.placement import placements
+from heelstrike.robot.placement import joints_into_range, on_flat_ground, placements
 
 ROOT = Path(__file__).parents[1]
 DT, SECONDS, SAMPLE = 1e-3, 6.0, 0.01
@@ -48,6 +51,8 @@ BUNDLED = ("hoap1", "biped14")
 FILES = ("g1", "anymal_c", "talos", "t1")
 URDFS = ("go2_description/urdf/go2.urdf", "talos_data/robots/talos_reduced.urdf")
 """Files of example-robot-data; their meshes collide as hulls."""
+SRDFS = {"talos_reduced": "../srdf/talos.srdf"}
+"""SRDFs of another name than the URDF's, from its folder. Their pose is the first one."""
 RECORDED = ("q", "v", "com")
 
 
@@ -66,9 +71,35 @@ def models() -> Iterator[tuple[str, str]]:
         yield "humanoid", str(Path(folder, "envs", "mujoco", "assets", "humanoid.xml"))
 
 
+def loaded(source: str) -> hs.Robot:
+    """Return the robot of a file, all of whose shapes collide; its first pose is its SRDF's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hs.HeelstrikeWarning)
+        if Path(source).stem not in SRDFS:
+            return hs.load(source)
+        srdf = Path(source).parent / SRDFS[Path(source).stem]
+        robot = hs.load(source, srdf=srdf, collide="all")
+    q = robot.pose("zero").copy()
+    state = ElementTree.parse(srdf).getroot().find("group_state")
+    assert state is not None
+    angles = {joint.get("name"): joint.get("value", "") for joint in state}
+    for joint in robot.joints:
+        if joint.kind != "free" and joint.name in angles:
+            q[joint.iq] = float(angles[joint.name])
+    return replace(robot, poses={state.get("name", "pose"): q, **robot.poses})
+
+
 def starts(robot: hs.Robot, ways: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pose at the start, and the velocities of the pushes in as many directions."""
+    """Return the pose at the start, and the velocities of the pushes in as many directions.
+
+    The pose is the robot's first one, with its joints moved into their ranges.
+    """
     q = first_pose(robot)
+    inside = joints_into_range(robot, q)
+    for joint in robot.joints:
+        if joint.name in inside:
+            q[joint.iq] = inside[joint.name]
+    q = on_flat_ground(robot, q, drop=0.0)
     com = pin.centerOfMass(robot.model, robot.model.createData(), q)
     R, p = placements(robot, q)[0]
     v = np.zeros((ways, robot.nv))
@@ -161,9 +192,7 @@ def fallen(source: str, ways: int) -> dict[str, Any]:
     """Return the figures of a model on each ground and in MuJoCo."""
     from benchmarks.pushed_over_mujoco import fallen_in_mujoco
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", hs.HeelstrikeWarning)
-        robot = hs.load(source)
+    robot = loaded(source)
     depths = Depths(robot)
     row: dict[str, Any] = {"pairs": len(robot.self_pairs), "servo": bool(np.any(robot.kp))}
     row |= {"falls": on_rigid(robot, depths, ways)}

@@ -6,7 +6,7 @@ would push them apart in the first step, so such pairs touch once they have part
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,18 +26,29 @@ TOLERANCES = (1e-9, 1e-6, 1e-4)
 """Tolerances of coal; deep cylinders have no answer with the smallest."""
 
 
-def overlaps(robot: Robot, q: np.ndarray) -> dict[tuple[int, int], float]:
-    """Return the depth [m] of the pairs of shapes that may touch and overlap at q."""
-    placed, found = placements(robot, q), {}
-    solids = {
-        i: (_solid(robot.shapes[i]), _place(robot.shapes[i], placed))
-        for i in {i for pair in robot.self_pairs for i in pair}
+def overlaps(
+    robot: Robot, q: np.ndarray, solids: Mapping[int, coal.CollisionGeometry] | None = None
+) -> dict[tuple[int, int], float]:
+    """Return the depth [m] of the pairs of shapes that may touch and overlap at q.
+
+    `solids` are those of the robot's shapes, to be made once for many poses.
+    """
+    if solids is None:
+        solids = solids_of(robot)
+    shapes, moved, found = robot.shapes, placements(robot, q), {}
+    placed = {
+        i: (solids[i], _place(shapes[i], moved)) for i in {i for x in robot.self_pairs for i in x}
     }
     for pair in robot.self_pairs:
-        depth = _depth(*solids[pair[0]], *solids[pair[1]])
+        depth = _depth(*placed[pair[0]], *placed[pair[1]])
         if depth > MIN_OVERLAP:
             found[pair] = depth
     return found
+
+
+def solids_of(robot: Robot) -> dict[int, coal.CollisionGeometry]:
+    """Return coal's solids of the shapes that may touch others, by index of the shape."""
+    return {i: _solid(robot.shapes[i]) for i in {i for pair in robot.self_pairs for i in pair}}
 
 
 def _depth(*ends: Any) -> float:
