@@ -91,10 +91,11 @@ def test_a_box_slides_along_a_ridge_of_many_lines(tmp_path, kind):
     scene = hs.Scene(body("box", tmp_path), roof(kind, law, 40))
     start, speed = [0, -0.3, HALF[2] - 1e-5, 0, 0, 0, 1], [0, 0.5, 0, 0, 0, 0]
     run = hs.Simulator(scene).run(0.8, q0=start, v0=speed, every=10).data.isel(world=0)
-    # measured 6e-9 m/s: rounding turns the box, which nothing holds across the ridge; an end of a
-    # line that leaned by the 1e-4 that it may would take g dt * 1e-4, 1e-6 m/s, in each step
-    assert np.abs(run["v"].values[:, 1] - 0.5).max() < 5e-8
-    assert np.ptp(run["q"].values[1:, 2]) < 1e-9
+    # measured 1.3e-7 m/s: residuals of the solver pitch the box by 4e-8 rad on its four contacts in
+    # a row; an end of a line that leaned by the 1e-4 that it may would take g dt * 1e-4, 1e-6 m/s,
+    # in each step
+    assert np.abs(run["v"].values[:, 1] - 0.5).max() < 5e-7
+    assert np.ptp(run["q"].values[1:, 2]) < 5e-8  # measured 6e-9, by the same pitch
 
 
 def test_flat_ground_has_no_ridges(tmp_path):
@@ -134,18 +135,19 @@ def test_a_box_rests_on_bumps_as_in_mujoco(tmp_path):
 
 
 @pytest.mark.nightly
-def test_most_boxes_come_to_rest_on_random_ground(tmp_path):
-    """After 3 s on triangles as wide as the box, at least 20 of 24 boxes are still, none is deeper
-    than 1.5 mm, and the others rock by less than 2 mm: a quarter keeps one ridge at a time."""
+def test_boxes_come_to_rest_on_random_ground(tmp_path):
+    """7 s after they fell on triangles as wide as they are, all of 24 boxes are still, none deeper
+    than 1.2 mm: a quarter that touches at two ridges has the place of one that does not touch."""
     law = hs.Rigid(friction=hs.Coulomb(mu_s=0.6, mu_k=0.6))
     surface, vertices, faces = ground("mesh", 10, law)
     robot = body("box", tmp_path)
     above, _ = poses_above(in_coal("box", robot), vertices, faces, 24)
     names = ["q", "v", "depth", "self_depth"]
-    run = hs.Simulator(hs.Scene(robot, surface), worlds=24).run(3, q0=above, every=50, record=names)
+    run = hs.Simulator(hs.Scene(robot, surface), worlds=24).run(7, q0=above, every=50, record=names)
     last, path = run.data.isel(time=-1), run.data["q"].values[:, -10:, :3]
-    # measured: 21 below 3e-10, three at 0.04 to 0.07 rad/s, moving by 0.7 mm; depth 1.14 mm, of
-    # which 1 mm is the allowance of Rigid
-    assert (np.abs(last["v"].values).max(axis=1) < 1e-8).sum() >= 20
-    assert np.ptp(path, axis=1).max() < 2e-3
-    assert max(last[x].values.max() for x in ("depth", "self_depth")) < 1.5e-3
+    # measured: 2e-10 and 2e-12; one swings to and fro for 5 s. With places that are not lent two of
+    # these boxes rock by 0.02 mm after 12 s
+    assert np.abs(last["v"].values).max() < 1e-8
+    assert np.ptp(path, axis=1).max() < 1e-8
+    # 1 mm is the allowance of Rigid
+    assert max(last[x].values.max() for x in ("depth", "self_depth")) < 1.2e-3

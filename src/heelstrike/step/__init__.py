@@ -12,6 +12,7 @@
           slots.py                  contact points of those that touch
           edges.py                  contact points on edges
           ridge_lines.py            contact points on ridges
+          ridge_quarters.py         and which of them count
     3     contact_velocity.py   contact velocities, normals, slip
     4     elastic.py            explicit elastic forces
           slot_contacts.py          boxes 3 and 4 of contacts between bodies

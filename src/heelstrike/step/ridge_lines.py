@@ -4,8 +4,10 @@ Ridges are lines (scene/ridge_lines.py). Those in the box around a shape are com
 after another, as segments; the search for their depth begins at the ridge's own normal. Contact
 points whose normal leads out of the ground are kept, but for corners of the shape, which are points
 of the body. As seen from above each quarter of the box keeps the deepest one; of those that are
-equally deep the outer one, so that a face that lies on a long ridge is held far out. A ridge whose
-part in the box is less deep than all that is kept is not compared.
+equally deep the outer one, so that a face that lies on a long ridge is held far out. A quarter
+that does not touch lends its place to another one (ridge_quarters.py). A ridge whose part in the
+box is less deep than all that is kept is not compared; while a quarter does not touch, all those
+that touch are.
 """
 
 from __future__ import annotations
@@ -27,11 +29,11 @@ from heelstrike.ir.table import Table
 from heelstrike.scene.ridge_lines import RidgeLine, Ridges
 from heelstrike.scene.shape_contact import ShapeContact
 from heelstrike.scene.surfaces import Surface
-from heelstrike.spatial.vector import SX, zeros
+from heelstrike.spatial.vector import SX
 from heelstrike.step.clearance import Clearance
-from heelstrike.step.edges import APART
 from heelstrike.step.near import MARGIN
 from heelstrike.step.pair_set import new_set
+from heelstrike.step.ridge_quarters import Kept, Quarter, keep, lend_places, new_quarter
 from heelstrike.step.shapes_near import NearPairs
 from heelstrike.step.state import StepState
 
@@ -44,6 +46,9 @@ OUTER = 1e-3
 """Depth that a place may lack for each metre that it is farther from the middle of a shape [-]."""
 LEVEL = 1e-9
 """Length along an axis of a box below which a line is level [m]."""
+BESIDE = 0.1
+"""Distance of two contacts of a quarter, in halves of the shape's shortest edge, within which the
+less deep one is left out [-]."""
 AT_CORNER = 1e-3
 """Distance from a corner of a shape within which a contact is one of the corner [m]."""
 
@@ -152,27 +157,20 @@ def near_ridges(
 def ridge_points(
     p: Program, shape: Convex, box: PlacedBox, ground: PlacedRidges, origin: SX, far: SX
 ) -> tuple[list[ContactPoint], SX]:
-    """Return the contact points of a shape on ridges, one for each quarter, and 1 where any ridge
-    is in its box, larger by `far`, how far shapes move in a step [m]; outside blocks.
+    """Return the contact points of a shape on ridges, as many as quarters, and 1 where any ridge is
+    in its box, larger by `far`, how far shapes move in a step [m]; outside blocks.
 
     Places are from `origin`, those of the box and of ridges are in the world.
     """
     with p.block("box"):
         margin = p.let("margin", far + MARGIN)
         span = p.let("span", ground.span(box, margin))
-        points = [
-            ContactPoint(
-                p.variable("depth", SX(-APART)),
-                p.variable("normal", SX([0, 0, 1])),
-                p.variable("position", zeros()),
-            )
-            for _ in range(QUARTERS)
-        ]
-        scores = [p.variable("score", SX(-APART)) for _ in range(QUARTERS)]
+        quarters = [new_quarter(p) for _ in range(QUARTERS)]
         some = p.variable("some", SX(0))
     with repeated(p, "ridges", limit=ground.ridges.most) as loop:
         n = loop.carry("n", SX(0))
-        near = _next_near(p, n, box, ground, span, margin, ca.vertcat(*scores))
+        scores = ca.vertcat(*(quarter.best.score for quarter in quarters))
+        near = _next_near(p, n, box, ground, span, margin, scores)
         with p.block("ridge"):
             found = p.let("found", near < span[-1])
         with guarded(p, "ridge", found):
@@ -185,11 +183,13 @@ def ridge_points(
             touched = contact_points(p, shape, capsule(one, other, 0.0), 2, line.up)
             for point in touched:
                 with p.block("ridge"):
-                    _keep(p, point, shape, box, line, origin, points, scores)
+                    _keep(p, point, shape, box, line, origin, quarters)
         with p.block("next ridge"):
             loop.next(n, near + 1)
             loop.until(near + 1 >= span[-1])
-    return points, some
+    with p.block("ridges"):
+        lend_places(p, quarters)
+    return [quarter.best.point for quarter in quarters], some
 
 
 def _next_near(
@@ -231,8 +231,7 @@ def _keep(
     box: PlacedBox,
     line: RidgeLine,
     origin: SX,
-    points: Sequence[ContactPoint],
-    scores: Sequence[SX],
+    quarters: Sequence[Quarter],
 ) -> None:
     """Let the quarter of a contact point keep it if it counts and is deeper; inside a block."""
     n, way = point.normal, line.end - line.start
@@ -243,13 +242,7 @@ def _keep(
     kept = ca.logic_and(kept, ca.logic_not(_at_corner(point, shape)))
     place = box.axes @ (point.position + origin - box.centre)
     quarter, own = box.quarter(place), point.depth + box.outer(place)
-    for k, (old, score) in enumerate(zip(points, scores, strict=True)):
-        here = ca.logic_and(ca.logic_and(kept, quarter == k), own > score)
-        here = p.let("here", here)
-        p.assign(score, where(here, own, score))
-        p.assign(old.depth, where(here, point.depth, old.depth))
-        p.assign(old.normal, where(here, n, old.normal))
-        p.assign(old.position, where(here, point.position, old.position))
+    keep(p, quarters, quarter, kept, Kept(point, own), BESIDE * ca.mmin(box.half))
 
 
 def _at_corner(point: ContactPoint, shape: Convex) -> SX:
