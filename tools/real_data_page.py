@@ -36,6 +36,8 @@ FOLDS = RESULTS / "cube-folds.json"
 """Written by tools/cube_folds.py."""
 ENGINES = RESULTS / "cube-engines.json"
 """Measured once with other engines."""
+RESTARTS = RESULTS / "elbow-restarts.json"
+"""Written by tools/elbow_restarts.py."""
 UNITS = {elbow.RADIUS: " [m]", "hinge.damping": " [N m s/rad]", "hinge.friction": " [N m]"}
 """Of what is found of the elbow; inertias are factors."""
 BLOCK = re.compile(
@@ -103,6 +105,8 @@ def number(name: str, quantity: str) -> str:
         "trained": len(trained),
         "copies": len(trained) - len(set(trained)),
     }
+    if name == "elbow":
+        known["restarted tosses"] = json.loads(RESTARTS.read_text(encoding="utf-8"))["tosses"]
     if name == "icub-walking":
         known |= json.loads(PROTOCOL.read_text(encoding="utf-8"))["measured"]
     found = known[quantity]
@@ -257,6 +261,25 @@ def _cubes(values: Kept) -> str:
     return "\n".join(lines)
 
 
+def _restarts(values: Kept) -> str:
+    """Laws on the elbow from the start of a toss, and from a state after its first impact."""
+    scores = json.loads(RESTARTS.read_text(encoding="utf-8"))["scores"]
+    kinds = "from the start", "after the first impact", "noise"
+    heads = [
+        f"{name} [{one['unit']}], from the start | after the first impact | noise of that state"
+        for name, one in values["measures"].items()
+    ]
+    lines = ["|  | " + " | ".join(heads) + " |", "| --- |" + " ---: |" * (len(kinds) * len(heads))]
+    for law, own in scores.items():
+        cells = (
+            f"{own[name][kind]['mean']:.3g} +- {own[name][kind]['error']:.2g}"
+            for name in values["measures"]
+            for kind in kinds
+        )
+        lines.append(f"| {law} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def _engines(values: Kept) -> str:
     """Other engines on the tosses of the cube."""
     rows = json.loads(ENGINES.read_text(encoding="utf-8"))["rows"]
@@ -272,6 +295,7 @@ KINDS: dict[str, Callable[[Kept], str]] = {
     "bodies": _cubes,
     "engines": _engines,
     "folds": _folds,
+    "restarts": _restarts,
     "body": _body,
     "protocol": _protocol,
     "about": _about,

@@ -4,6 +4,8 @@ Oracles: MuJoCo, which must agree with us as long as nothing touches; numbers th
 file; the scatter that the sets' constants state.
 """
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from scipy.spatial.transform import Rotation
 
 import heelstrike as hs
 from heelstrike.validation import cassie_landing, elbow, square
+from heelstrike.validation import elbow_faults as faults
 from heelstrike.validation import elbow_physics as physics
 from heelstrike.validation import elbow_recording as recording
 from heelstrike.validation.cassie import Cassie
@@ -162,6 +165,81 @@ def test_elbow_momentum_is_mujocos():
     np.testing.assert_allclose(momenta, kept[2:18], atol=0.02 * size)
     low = np.array([one.corners()[:, 2].min() for one in ours])
     np.testing.assert_allclose(low, recording.lowest(np.array(poses[2:18])), atol=1e-4)
+
+
+def thrown(about, frames=25):
+    """Poses of an elbow that MuJoCo throws, its hinge turning."""
+    model = elbow.peer(about.robot)
+    data = mujoco.MjData(model)
+    data.qpos[:] = [0, 0, 2, 0.5, 0.5, -0.5, 0.5, 0.4]
+    data.qvel[:] = [0.3, 0.2, 1, 5, -7, 3, 9]
+    poses = []
+    for _ in range(frames):
+        poses.append(data.qpos[[0, 1, 2, 4, 5, 6, 3, 7]].copy())
+        mujoco.mj_step(model, data, elbow.SUBSTEPS)
+    return np.array(poses)
+
+
+def test_elbow_centres_of_mass_are_found_from_a_flight():
+    """What is put into MuJoCo's elbow: each block is half of the mass, so offsets count half."""
+    about = elbow.Elbow({})
+    first, second = (0.004, -0.003, 0.002), (-0.002, 0.005, -0.004)
+    about.robot = replace(
+        about.robot,
+        bodies=tuple(
+            replace(body, com=body.com + off)
+            for body, off in zip(about.robot.bodies, (first, second), strict=True)
+        ),
+    )
+    found, _ = faults.centres([faults.Flight(thrown(about))])
+    shared = first[1] + second[1]  # along the hinge's axis
+    put_in = [first[0], shared, first[2], second[0], second[2]]
+    # MuJoCo's Euler steps bend the path of the centre of mass by a few micrometres
+    np.testing.assert_allclose(found, np.array(put_in) / 2, atol=1e-4)
+
+
+def test_a_wrong_sign_of_the_elbows_hinge_is_seen():
+    poses = thrown(elbow.Elbow({}))
+    assert all(better == 0 for _, better in faults.readings([faults.Flight(poses)]).values())
+    poses[:, 7] *= -1
+    counts = faults.readings([faults.Flight(poses)])
+    assert counts["sign of the hinge"] == (1, 1)
+
+
+def test_elbow_moments_are_found_from_impacts():
+    """Changes of velocity by impulses on the lowest corner, in MuJoCo with thin-walled blocks."""
+    sizes = {"x": 1.4**0.5, "y": 1.8**0.5, "z": 1.8**0.5}  # thin walls, over a solid block's
+    body = {f"elbow_{k}.inertia.size_{a}": size for k in (1, 2) for a, size in sizes.items()}
+    model = elbow.peer(elbow.Elbow(body).robot)
+    data, random = mujoco.MjData(model), np.random.default_rng(0)
+
+    def now():
+        mujoco.mj_forward(model, data)
+        mujoco.mj_subtreeVel(model, data)
+        first = Rotation.from_quat(data.qpos[[4, 5, 6, 3]])
+        com, speed = data.subtree_com[1].copy(), data.subtree_linvel[1].copy()
+        spin, hinge = first.apply(data.qvel[3:6]), float(data.qpos[7])
+        return physics.State(com, speed, first, spin, hinge, float(data.qvel[6]))
+
+    pairs = []
+    for _ in range(20):
+        data.qpos[3:7] = Rotation.random(random_state=random).as_quat()
+        data.qpos[7] = random.uniform(-np.pi, np.pi)
+        data.qvel[:] = random.normal(0, 3, 7)
+        before = now()
+        corners = before.corners()
+        low, jacobian = int(corners[:, 2].argmin()), np.zeros((3, model.nv))
+        hit = 1 if low < len(corners) / 2 else 2
+        mujoco.mj_jac(model, data, jacobian, None, corners[low], hit)
+        impulse = [*random.normal(0, 0.2, 2), 1.0]  # [N s]
+        change = np.zeros((1, model.nv))
+        mujoco.mj_solveM(model, data, change, (jacobian.T @ impulse)[None])
+        data.qvel += change[0]
+        pairs.append((before, now()))
+    over, _ = faults.moments(pairs)
+    np.testing.assert_allclose(over, [1.8, 1.48, 1.48], rtol=2e-3)  # moments of the MJCF: 4 digits
+    # with the moments of the blocks the hinge passes no moment on
+    assert np.abs(physics.hinge_impulses(pairs, over)[:, 0]).max() < 1e-4
 
 
 def test_cassies_springs_rest_as_the_training_landings_show():

@@ -29,7 +29,7 @@ from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.identification.inertia import assembled
 from heelstrike.identification.motions import differences
 from heelstrike.identification.space import Space
-from heelstrike.validation import elbow_physics, free_body, kept
+from heelstrike.validation import elbow_faults, elbow_physics, free_body, kept
 from heelstrike.validation import elbow_recording as recording
 from heelstrike.validation.candidates import DEFAULT, candidates
 from heelstrike.validation.elbow_recording import GRAVITY, LENGTH, NEAR, RATE, SHORT, lowest
@@ -226,7 +226,7 @@ class Elbow(MeasuredSet):
         }
 
     def calibration(self, training: Cases) -> dict[str, Any]:
-        """Return what elbow_recording.py and elbow_physics.py measure, and the scatter at rest."""
+        """Return what the elbow's poses at rest, flights and first impacts say."""
         flown = self.errors(training, LawModel(None, self.simulator(None)).predict(training, {})[0])
         ahead = {name: round(float(np.nanmedian(e[:, 2])), 2) for name, e in flown.items()}
         return {
@@ -235,6 +235,7 @@ class Elbow(MeasuredSet):
                 ahead.values()
             ),
             **elbow_physics.summary(training),
+            **elbow_faults.summary(training),
         }
 
 

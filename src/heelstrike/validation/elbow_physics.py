@@ -3,10 +3,11 @@
 - In flight the angular momentum about the centre of mass is kept, whatever the hinge does: with
   solid blocks of equal mass it is, so poses, hinge and inertias are read as they were meant.
 - In an impact of one corner, the change of angular momentum is r x p with the impulse p = m dv. So
-  the impulse's line of action shows where the elbow was hit: not at its lowest corner, but some
-  millimetres nearer to the middle of the block, as if corners were round.
+  the impulse's line of action shows where the elbow was hit: with solid blocks not at its lowest
+  corner, but some millimetres nearer to the middle of the block.
 - What the hinge passes on to the block that was not hit has a moment about the hinge's axis,
-  against the hinge's rotation: friction under the load of an impact, in a few milliseconds.
+  against the hinge's rotation: friction, or moments of inertia larger than those of solid blocks.
+  elbow_faults.py measures the moments with which none is left.
 """
 
 from __future__ import annotations
@@ -73,16 +74,20 @@ class State:
         one = self.com - (arm + far) / 2
         return one, one + arm + far, one + self.first.apply(SHORT * HINGE * [1, 0.5, 1])
 
-    def momenta(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return momentum and angular momentum about its own centre, of either block."""
+    def momenta(self, over: Floats | float = 1.0) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return momentum and angular momentum about its own centre, of either block.
+
+        Args:
+            over: principal moments over those of a solid block.
+        """
         arm, far = self.first.apply(SHORT * HINGE), self.second.apply(SHORT * CENTRE)
         other = self.spin + self.rate * self.axis
         apart = np.cross(self.spin, arm) + np.cross(other, far)
         return (
             MASS * (self.speed - apart / 2),
             MASS * (self.speed + apart / 2),
-            _times_inertia(self.first, self.spin),
-            _times_inertia(self.second, other),
+            _turning(self.first, self.spin, over),
+            _turning(self.second, other, over),
         )
 
     def angular_momentum(self) -> Floats:
@@ -99,8 +104,9 @@ class State:
         return np.concatenate([one + self.first.apply(own), two + self.second.apply(own)])
 
 
-def _times_inertia(rotation: Rotation, spin: Floats) -> Floats:
-    return np.asarray(rotation.apply(INERTIA * rotation.inv().apply(spin)))
+def _turning(rotation: Rotation, spin: Floats, over: Floats | float) -> Floats:
+    """Return the angular momentum of a block about its centre [N m s]."""
+    return np.asarray(rotation.apply(over * INERTIA * rotation.inv().apply(spin)))
 
 
 def state(q: Floats, at: float, degree: int = 2) -> State:
@@ -206,17 +212,18 @@ def inward(impacts: list[tuple[State, State]]) -> Floats:
     return np.asarray(d)
 
 
-def hinge_impulses(impacts: list[tuple[State, State]]) -> Floats:
+def hinge_impulses(impacts: list[tuple[State, State]], over: Floats | float = 1.0) -> Floats:
     """Return moments about the hinge's axis that a block gets through it, (impact, 2) [N m s].
 
     Of the block that was not hit: along the rotation of the hinge after the impact, which friction
-    makes negative, and its change of angular momentum about the axis with which it compares.
+    makes negative, and its change of angular momentum about the axis with which it compares; `over`
+    as in `State.momenta`.
     """
     found = []
     for one, two in impacts:
         hit_first = one.corners()[:, 2].argmin() < len(SIGNS)
         c1, c2, middle = one.centres()
-        before, after = one.momenta(), two.momenta()
+        before, after = one.momenta(over), two.momenta(over)
         k, sign, centre = (1, 1.0, c2) if hit_first else (0, -1.0, c1)
         force, turned = after[k] - before[k], after[2 + k] - before[2 + k]
         moment = one.axis @ (turned - np.cross(middle - centre, force))
