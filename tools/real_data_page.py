@@ -38,8 +38,13 @@ ENGINES = RESULTS / "cube-engines.json"
 """Measured once with other engines."""
 RESTARTS = RESULTS / "elbow-restarts.json"
 """Written by tools/elbow_restarts.py."""
-UNITS = {elbow.RADIUS: " [m]", "hinge.damping": " [N m s/rad]", "hinge.friction": " [N m]"}
-"""Of what is found of the elbow; inertias are factors."""
+UNITS = {
+    elbow.RADIUS: " [m]",
+    elbow.THICKNESS: " [m]",
+    "hinge.damping": " [N m s/rad]",
+    "hinge.friction": " [N m]",
+}
+"""Of what is found of the elbow."""
 BLOCK = re.compile(
     r"(?P<head><!-- generated: (?P<kind>\w+) (?P<name>[\w-]+) -->\n).*?(?P<tail><!-- end -->)",
     re.DOTALL,
@@ -197,15 +202,19 @@ def _advice() -> str:
 
 
 def _body(values: Kept) -> str:
-    """What was found of the elbow itself, and the loss of each radius of its corners."""
+    """What was found of the elbow itself, and the loss of each radius of corners and wall."""
     body = json.loads(elbow.BODY.read_text(encoding="utf-8"))
-    losses = ", ".join(f"{radius} {loss:.3f}" for radius, loss in body["losses"].items())
     lines = ["| found with the law | value | 95 % |", "| --- | ---: | --- |"]
     for path, value in body["values"].items():
         ends = body["intervals"].get(path)
-        if ends or path == elbow.RADIUS:
-            span = f"{ends[0]:.3g} to {ends[1]:.3g}" if ends else f"loss at {losses}"
-            lines.append(f"| {path}{UNITS.get(path, '')} | {value:.3g} | {span} |")
+        span = f"{ends[0]:.3g} to {ends[1]:.3g}" if ends else "loss below"
+        lines.append(f"| {path}{UNITS[path]} | {value:.3g} | {span} |")
+    losses = body["losses"]
+    walls = list(next(iter(losses.values())))
+    lines += ["", f"| loss: radius of the corners | {' | '.join(f'walls {w}' for w in walls)} |"]
+    lines.append("| --- |" + " ---: |" * len(walls))
+    for radius, own in losses.items():
+        lines.append(f"| {radius} | {' | '.join(f'{own[w]:.3f}' for w in walls)} |")
     return "\n".join([*lines, "", *(f"- {words}." for words in body["unresolved"])])
 
 

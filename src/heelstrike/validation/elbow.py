@@ -5,11 +5,11 @@ each: [Bianchini2023], DAIRLab/dair_pll. A simulation begins three frames before
 the ground, with velocities fitted to the flight before, and is compared with every later frame.
 
 Poses are put above a level board first (elbow_recording.py); what they say without a simulator
-stands in elbow_physics.py. Inertias, the radius of the corners and the hinge's damping and dry
-friction were found together with a law on training tosses, by `calibrate`: factors of solid blocks
-of equal mass (inertia.py of identification), kept in fits/elbow-body.json. The total mass is not
-observable, for stiffness and damping of the ground grow with it; 0.37 kg of the first block is
-kept.
+stands in elbow_physics.py and elbow_faults.py. The blocks are alike and hollow: the thickness of
+their walls, the radius of their corners and the hinge's damping and dry friction were found
+together with a law on training tosses, by `calibrate`, and are kept in fits/elbow-body.json. The
+total mass is not observable, for stiffness and damping of the ground grow with it; 0.37 kg of the
+first block is kept.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from scipy.spatial.transform import Rotation
 
 import heelstrike as hs
 from heelstrike.contact.surface_law import SurfaceLaw
-from heelstrike.identification.inertia import assembled
 from heelstrike.identification.motions import differences
 from heelstrike.identification.space import Space
 from heelstrike.validation import elbow_faults, elbow_physics, free_body, kept
@@ -66,19 +65,20 @@ SPREAD = 0.4e-3, np.radians(0.6), 10e-3, 0.15
 the scatter of heights and tilts of blocks that lie flat at rest, which `calibration` measures; the
 others make the error of flights two frames ahead, which it measures as well."""
 PARTS: Mapping[Any, tuple[float, float]] = {
-    **{tuple(f"elbow_{k}.inertia.size_{a}" for k in (1, 2)): (0.6, 2.5) for a in "xyz"},
     "hinge.damping": (1e-6, 3e-2),
     "hinge.friction": (1e-5, 5e-2),
 }
-"""What `calibrate` searches with a law: factors of the sizes of both blocks' inertias, alike, for
-the blocks are; [N m s/rad], [N m]. The mass ratio, the centres and the sizes of each block, 13
-numbers, were tried: on a fold that was left out they predict no better."""
+"""What `calibrate` searches with a law [N m s/rad], [N m]. The mass ratio, the centres and the
+sizes of each block, 13 numbers, were tried: on a fold that was left out they predict no better. Nor
+do three factors of the sizes of both blocks' inertias, in place of the thickness of walls."""
 RADII = 0.0, 3e-3, 5e-3, 7e-3
 """Radii of the corners that `calibrate` tries [m]."""
+WALLS = 2e-3, 4e-3, 8e-3, elbow_physics.SOLID
+"""Thickness of the walls that it tries [m]; the last is a solid block."""
 TIP = 1e-5
 """Radius of a sharp corner in MuJoCo [m]."""
-RADIUS = "corners.radius"
-"""Its name among what is kept."""
+RADIUS, THICKNESS = "corners.radius", "walls.thickness"
+"""Names of these among what is kept."""
 CALIBRATED_WITH, CALIBRATION = "linear-both", Effort(sets=60, rounds=9, cases=150)
 
 
@@ -98,7 +98,7 @@ class Elbow(MeasuredSet):
     start_noise = "0.4 mm and 0.6 deg (scatter at rest), 10 mm/s, 0.15 rad/s"
 
     def __init__(self, body: Mapping[str, float] | None = None) -> None:
-        """Take what was found of inertias and hinge by path; None for what is kept."""
+        """Take what was found of blocks and hinge by name; None for what is kept."""
         if body is None:
             body = json.loads(BODY.read_text(encoding="utf-8"))["values"] if BODY.exists() else {}
         self.robot = robot(body)
@@ -240,12 +240,13 @@ class Elbow(MeasuredSet):
 
 
 def robot(body: Mapping[str, float]) -> hs.Robot:
-    """Return the elbow in the data's lengths, with inertias and hinge that were found."""
-    own = hs.load(ROBOT)
+    """Return the elbow in the data's lengths, with blocks and hinge that were found."""
+    own, inertia = hs.load(ROBOT), elbow_physics.hollow(body.get(THICKNESS, elbow_physics.SOLID))
     own = replace(
         own,
         bodies=tuple(
-            replace(b, com=SHORT * b.com, inertia=SHORT**2 * b.inertia) for b in own.bodies
+            replace(b, mass=elbow_physics.MASS, com=SHORT * b.com, inertia=np.diag(inertia))
+            for b in own.bodies
         ),
         joints=tuple(replace(j, translation=SHORT * j.translation) for j in own.joints),
         points=tuple(replace(p, position=SHORT * p.position) for p in own.points),
@@ -255,16 +256,7 @@ def robot(body: Mapping[str, float]) -> hs.Robot:
         model=None,
         source=None,
     )
-    factors = {path: np.array([value]) for path, value in body.items() if path != RADIUS}
-    values = assembled(own, factors)
-    bodies, hinge = list(own.bodies), own.joints[1].iv
-    for path, value in values.items():
-        name, _, what = path.partition(".")
-        if what == "inertia":
-            k, inertia = own.body(name), np.empty((3, 3))
-            for (i, j), moment in zip(MOMENTS, value[0, 4:], strict=True):
-                inertia[i, j] = inertia[j, i] = moment
-            bodies[k] = replace(bodies[k], mass=value[0, 0], com=value[0, 1:4], inertia=inertia)
+    hinge = own.joints[1].iv
     drag, dry = own.damping.copy(), own.friction.copy()
     radius = SHORT * body.get(RADIUS, 0.0)
     points = tuple(
@@ -277,7 +269,7 @@ def robot(body: Mapping[str, float]) -> hs.Robot:
     )
     drag[hinge] = body.get("hinge.damping", drag[hinge])
     dry[hinge] = body.get("hinge.friction", dry[hinge])
-    return replace(own, bodies=tuple(bodies), points=points, damping=drag, friction=dry)
+    return replace(own, points=points, damping=drag, friction=dry)
 
 
 def peer(own: hs.Robot) -> Any:
@@ -306,20 +298,24 @@ def peer(own: hs.Robot) -> Any:
 
 
 def calibrate(training: Cases) -> dict[str, Any]:
-    """Return inertias, hinge and corners that were found together with a law on training tosses."""
-    tried = {radius: _calibrated(training, radius) for radius in RADII}
-    best = min(tried, key=lambda radius: tried[radius]["loss"])
-    return {**tried[best], "losses": {f"{1e3 * r:g} mm": one["loss"] for r, one in tried.items()}}
+    """Return walls, corners and hinge that were found together with a law on training tosses."""
+    tried = {(r, w): _calibrated(training, r, w) for r in RADII for w in WALLS}
+    best = min(tried.values(), key=lambda one: one["loss"])
+    losses = {
+        f"{1e3 * r:g} mm": {f"{1e3 * w:g} mm": tried[r, w]["loss"] for w in WALLS} for r in RADII
+    }
+    return {**best, "losses": losses}
 
 
-def _calibrated(training: Cases, radius: float) -> dict[str, Any]:
-    """Return inertias and hinge that were found with corners of a radius [m]."""
-    about = Elbow({RADIUS: radius})
+def _calibrated(training: Cases, radius: float, walls: float) -> dict[str, Any]:
+    """Return a hinge that was found with a radius of the corners and a thickness of walls [m]."""
+    own = {RADIUS: radius, THICKNESS: walls}
+    about = Elbow(own)
     model = about.model(CALIBRATED_WITH, PARTS)
     found = fit(about, model, training, CALIBRATION)
     assert model.space is not None
     x = np.log([[found.values[name] for name in model.space.names]])
     values = {path: float(value[0]) for path, value in model.space.values(x).items()}
-    body = {path: x for path, x in values.items() if not path.startswith("ground.")}
+    hinge = {path: x for path, x in values.items() if not path.startswith("ground.")}
     rest = {key: value for key, value in found.as_dict().items() if key != "values"}
-    return {"law": CALIBRATED_WITH, "values": {RADIUS: radius, **body}, **rest}
+    return {"law": CALIBRATED_WITH, "values": {**own, **hinge}, **rest}

@@ -33,8 +33,6 @@ from heelstrike.validation.measured_set import Cases, Floats
 MASS = 0.37
 """Of a block [kg]; it scales all momenta alike."""
 SIDES = SHORT * LENGTH * np.array([1.0, 0.5, 0.5])
-INERTIA = MASS / 12 * ((SIDES**2).sum() - SIDES**2)
-"""Principal moments of a solid block [kg m^2]."""
 CLEAR, FLIGHT, AROUND = 7e-3, 9, 2
 """Height of the lowest corner that counts as flight [m]; least number of its frames; frames on
 either side through which a parabola is laid."""
@@ -43,6 +41,23 @@ SPINNING = 4.0
 AFTER, APART, ALONE = 7, 4e-3, 6e-3
 """Frames after an impact that give its velocities; largest distance of the paths before and after
 at the time of the impact [m]; least height of the second lowest corner above the lowest [m]."""
+
+
+def hollow(walls: float) -> Floats:
+    """Return the principal moments of a block with walls of a thickness [kg m^2].
+
+    Args:
+        walls: thickness in true lengths [m]; SOLID fills the block.
+    """
+    hole = SIDES - 2 * SHORT * walls
+    inside = hole.prod() / SIDES.prod()
+    square = (SIDES**2 - inside * hole**2) / (12 * (1 - inside))  # mean of x^2, y^2, z^2
+    return np.asarray(MASS * (square.sum() - square))
+
+
+SOLID = LENGTH / 4
+"""Half of the least side [m]."""
+INERTIA = hollow(SOLID)
 
 
 @dataclass(frozen=True)
