@@ -248,6 +248,13 @@ def test_observing_is_what_a_run_records_and_moves_nothing():
         assert np.array_equal(observed[name], run.data[name][:, 0], equal_nan=True), name
 
 
+@pytest.mark.parametrize("name", [3, ["com"]])
+def test_what_is_observed_is_named_one_by_one(name):
+    sim = hs.Simulator(hs.Scene(hs.load("ball"), hs.Plane()))
+    with pytest.raises(hs.HeelstrikeError, match="one by one"):
+        sim.observe(name)
+
+
 def test_reset_of_no_world_changes_nothing():
     """Under a servo that holds the start, too: a mask may be false everywhere."""
     foot = hs.load("foot")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.checks import count, mapping
-from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
+from heelstrike.errors import HeelstrikeError, HeelstrikeWarning, ParameterError
 from heelstrike.record.labels import dimension_labels
 from heelstrike.record.memory import check_memory, estimate
 from heelstrike.record.recording import Recording
@@ -467,6 +467,8 @@ class Simulator:
         Args:
             names: variables, such as "com" or "normal_force".
         """
+        if not all(isinstance(name, str) for name in names):
+            raise ParameterError("observe", names, 'names one by one, as observe("com", "depth")')
         check_variables(self.scene, names, [sensor.name for sensor in self.plan.sensors])
         values = self.compiled.observe(needed_outputs(names))
         found = derive(names, {name: x[:, None] for name, x in values.items()})
