@@ -245,7 +245,7 @@ def summary(rows: Mapping[str, Mapping[str, Any]]) -> str:
         "refused": refused,
         "measured earlier": sum(bool(row.get(EARLIER)) for row in rows.values()),
         "diverged": sum(row["diverged"] for row in fell.values()),
-        f"deeper than {1e3 * DEEP:.0f} mm at the end": f"{len(through)}: {', '.join(through)}",
+        f"deeper than {1e3 * DEEP:.0f} mm at the end": ", ".join(through) or 0,
     }
     return markdown([*counts], [[str(x) for x in counts.values()]])
 
