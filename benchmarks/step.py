@@ -35,12 +35,6 @@ BARE_STEPS = 50
 TURNS = 60
 TARGETS = {"one world": (8, 12), "batch, float64": (45, 60), "batch, float32": (90, 120)}
 """Ratio to MuJoCo with the default recording: what is promised, what is aimed at."""
-FLOORS = {
-    "springs, float64": (None, "float64"),
-    "springs, float32": (None, "float32"),
-    "Rigid, float64": (hs.Rigid(), "float64"),
-}
-"""Law and precision for which the joints are measured; None is the default law of bench."""
 PAPER_US = 1500.0
 """A step of HOAP-1 on a Celeron of 2.0 GHz, [Sugihara2006]."""
 
@@ -56,9 +50,10 @@ def main() -> None:
             status.update(f"measuring {name}")
             result[name] = stands(name, source, turns)
         name, source = next(iter(sources(options.quick).items()))
-        for floor, (law, dtype) in FLOORS.items():
-            status.update(f"measuring joints, {floor}")
-            result.setdefault("joints", {})[f"{name}, {floor}"] = joints(source, law, dtype, turns)
+        result["joints"] = {}
+        for dtype in ("float64", "float32"):
+            status.update(f"measuring joints, {dtype}")
+            result["joints"][f"{name}, {dtype}"] = joints(source, dtype, turns)
     show(console, result)
     keep(result, options.json)
 
@@ -113,11 +108,11 @@ def compiled(sim: hs.Simulator) -> Callable[[int], object]:
     return sim.compiled.batch(()).run
 
 
-def joints(source: str, law: hs.SurfaceLaw | None, dtype: str, turns: int) -> Times:
+def joints(source: str, dtype: str, turns: int) -> Times:
     """A batch with and without what acts at the joints beside the servo."""
     robot = hs.load(source, collide="feet")
     plain = unlimited(robot)
-    standing = partial(simulator, dt=case(source).dt, law=law, dtype=dtype, worlds=WORLDS)
+    standing = partial(simulator, dt=case(source).dt, dtype=dtype, worlds=WORLDS)
     limited = replace(plain, torque_limit=robot.torque_limit)
     rubbing = replace(plain, friction=robot.friction)
     chosen = {

@@ -27,6 +27,7 @@
     8     acceleration.py       acceleration, under the torques of
           torque.py                 torques that depend on the acceleration
           limits.py                 torque limits, stops, dry friction where nothing is swept
+          limited_joint.py          a joint in their search
           control.py                servo, controller or user
           joints.py                 damping, stops, dry friction
           cones.py                  ranges of ball joints

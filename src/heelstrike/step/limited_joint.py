@@ -1,4 +1,4 @@
-"""A joint with torque limits, stops or dry friction, in the search of limits.py.
+"""Box 8 of [Sugihara2006], Fig. 4: a joint in the search of limits.py.
 
 Rows (contact/solver/joint_rows.py) are on the pieces that the last step expects; the joint's line
 and slope are those of all its torques on these pieces. Joints all do the same: what the search does

@@ -1,4 +1,4 @@
-"""Which contact points of a shape on ridges count: one place for each quarter of its box.
+"""Box 2 of [Sugihara2006], Fig. 4: which points on ridges count, one for each quarter of a shape.
 
 A quarter keeps the point that counts most, by its depth and by what it gains by its place, and the
 second one that is not beside it. A quarter that does not touch lends its place to the second point
