@@ -5,10 +5,10 @@
 docs/real-data.md judges five windows by parameters of four others. Here each third of the walk is
 held out in turn. Training windows are those of the rest: they begin every EVERY, so that they
 overlap one another, but none overlaps a window that is held out, its spin-up included. Every law of
-LAWS is fitted on them and judged on the third. One of them is chosen as well, on the training
-windows alone: the law with the least loss where one half of their time is fitted and the other
-judged, in turn. Length of windows, spin-up, loss and what is searched are those of the set.
-tools/real_data.py writes the table.
+the set, and MuJoCo, is fitted on them and judged on the third. One law of CHOICE is chosen as well,
+on the training windows alone: the law with the least loss where one half of their time is fitted
+and the other judged, in turn. Length of windows, spin-up, loss and what is searched are those of
+the set. tools/real_data.py writes the table.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from heelstrike.validation.icub_balance import check
 from heelstrike.validation.icub_models import LEG, SPIN_UP
 from heelstrike.validation.icub_recording import read
 from heelstrike.validation.icub_robot import RATE, robot, weight
-from heelstrike.validation.measured_set import Cases, Floats, Model
+from heelstrike.validation.measured_set import MUJOCO, Cases, Floats, Model
 
 RESULT = Path(__file__).parent.parent / "benchmarks" / "results" / "icub-protocol.json"
-LAWS = ("linear-both", "linear-in", "hunt-crossley", "poisson-spring", "timestep-damper")
+CHOICE = ("linear-both", "linear-in", "hunt-crossley", "poisson-spring", "timestep-damper")
 """Explicit laws, whose fits take seconds."""
 OUTER, INNER = 3, 2
 EVERY = 0.14
@@ -116,14 +116,15 @@ def main() -> None:
     about = Walking()
     path = training_file(about.stem)
     cases, dense = about.read(path), Dense().read(path)
-    held: dict[str, list[dict[str, Floats]]] = {law: [] for law in LAWS}
+    models = [*Walking.laws, MUJOCO]
+    held: dict[str, list[dict[str, Floats]]] = {name: [] for name in models}
     folds = []
     for part in np.array_split(np.arange(len(cases)), OUTER):
         others = cases.chosen(part)
         training = apart(dense, others)
-        losses = {law: inner_loss(about, law, training) for law in LAWS}
-        for law in LAWS:
-            held[law].append(held_out(about, law, training, others))
+        losses = {law: inner_loss(about, law, training) for law in CHOICE}
+        for name in models:
+            held[name].append(held_out(about, name, training, others))
         chosen = min(losses, key=lambda name: losses[name])
         folds.append(
             {
