@@ -25,15 +25,15 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from heelstrike.validation.elbow_physics import (
-    CLEAR,
     FLIGHT,
     INERTIA,
     MASS,
     State,
     first_impacts,
+    flights,
     hinge_impulses,
 )
-from heelstrike.validation.elbow_recording import CENTRE, GRAVITY, HINGE, RATE, SHORT, SIGNS, lowest
+from heelstrike.validation.elbow_recording import CENTRE, GRAVITY, HINGE, RATE, SHORT, SIGNS
 from heelstrike.validation.measured_set import Cases, Floats
 
 FREE = 0.2e-3
@@ -87,20 +87,14 @@ class Flight:
         return self.left(axes).reshape(-1, 5), -self.left(self._path()).ravel()
 
 
-def flights(cases: Cases) -> list[Flight]:
+def clear_flights(cases: Cases) -> list[Flight]:
     """Return the flights after an impact in which nothing touches, whatever the centres are."""
     found = []
-    for toss in cases.measured:
-        q = toss[np.isfinite(toss[:, 0])]
-        free = np.concatenate([[False], lowest(q) > CLEAR, [False]])
-        ends = np.flatnonzero(np.diff(free.astype(int)))
-        for a, b in zip(ends[::2], ends[1::2], strict=True):
-            if a > 0 and b - a >= FLIGHT + 2:
-                flight = Flight(q[a + 1 : b - 1])
-                matrix, right = flight.equations()
-                off = np.linalg.lstsq(matrix, right, rcond=0.05)[0]
-                if np.sqrt(np.mean((right - matrix @ off) ** 2)) < FREE:
-                    found.append(flight)
+    for flight in (Flight(q) for q in flights(cases) if len(q) >= FLIGHT):
+        matrix, right = flight.equations()
+        off = np.linalg.lstsq(matrix, right, rcond=0.05)[0]
+        if np.sqrt(np.mean((right - matrix @ off) ** 2)) < FREE:
+            found.append(flight)
     return found
 
 
@@ -185,7 +179,7 @@ def _fitted(equations: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]
 
 def summary(cases: Cases) -> dict[str, Any]:
     """Return the numbers of these checks by name with unit."""
-    free, impacts = flights(cases), first_impacts(cases)
+    free, impacts = clear_flights(cases), first_impacts(cases)
     (off, off_error), (over, over_error) = centres(free), moments(impacts)
     height, height_error = touching(impacts)
     left = np.median(hinge_impulses(impacts, over)[:, 0])

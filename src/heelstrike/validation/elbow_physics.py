@@ -141,24 +141,30 @@ def state(q: Floats, at: float, degree: int = 2) -> State:
     return State(line[0], line[1], now * middle, spin, fitted[0, 3], fitted[1, 3])
 
 
-def kept_in_flight(cases: Cases) -> Floats:
-    """Return the change of the angular momentum in each flight after an impact, over its size."""
+def flights(cases: Cases) -> list[Floats]:
+    """Return the frames of flights after an impact, without the first and the last one."""
     found = []
     for toss in cases.measured:
         q = toss[np.isfinite(toss[:, 0])]
         free = np.concatenate([[False], lowest(q) > CLEAR, [False]])
         ends = np.flatnonzero(np.diff(free.astype(int)))
-        for a, b in zip(ends[::2], ends[1::2], strict=True):
-            if a == 0 or b - a < FLIGHT:
-                continue
-            inside = range(a + 1 + AROUND, b - 1 - AROUND)
-            states = [state(q[k - AROUND : k + AROUND + 1], AROUND) for k in inside]
-            if max(np.linalg.norm(one.spin) for one in states) < SPINNING:
-                continue
-            momenta = np.array([one.angular_momentum() for one in states])
-            middle = np.median(momenta, axis=0)
-            apart = np.linalg.norm(momenta - middle, axis=1)
-            found.append(np.median(apart) / np.linalg.norm(middle))
+        pairs = zip(ends[::2], ends[1::2], strict=True)
+        found += [q[a + 1 : b - 1] for a, b in pairs if a > 0 and b - a >= FLIGHT]
+    return found
+
+
+def kept_in_flight(cases: Cases) -> Floats:
+    """Return the change of the angular momentum in each flight after an impact, over its size."""
+    found = []
+    for q in flights(cases):
+        inside = range(AROUND, len(q) - AROUND)
+        states = [state(q[k - AROUND : k + AROUND + 1], AROUND) for k in inside]
+        if max(np.linalg.norm(one.spin) for one in states) < SPINNING:
+            continue
+        momenta = np.array([one.angular_momentum() for one in states])
+        middle = np.median(momenta, axis=0)
+        apart = np.linalg.norm(momenta - middle, axis=1)
+        found.append(np.median(apart) / np.linalg.norm(middle))
     return np.array(found)
 
 
