@@ -21,12 +21,12 @@ ELASTIC = hs.Elastic(hs.HuntCrossley(k=2e4), hs.Bristle(mu_s=0.7, mu_k=0.6, k_t=
 
 def starts(count: int, seed: int = 0, spread: float = 0.5) -> np.ndarray:
     """Robots above the floor, upside down, turned by up to `spread` [rad], joints by a third."""
-    rng = np.random.default_rng(seed)
-    q = np.zeros((count, 19))
+    robot, rng = hs.load(ROBOT), np.random.default_rng(seed)
+    q = np.zeros((count, robot.nq))
     angles = spread * rng.uniform(-1, 1, (count, 2)) * [1, 0.3] + [np.pi, 0]  # roll, pitch
     q[:, 2], q[:, 3:7] = 0.12 + 0.1 * spread, Rotation.from_euler("xy", angles).as_quat()
     q[:, 7:] = np.tile(FOLDED, 4) + 0.3 * spread * rng.uniform(-1, 1, (count, 12))
-    return np.clip(q, hs.load(ROBOT).lower, hs.load(ROBOT).upper)  # no joint on its stop
+    return np.clip(q, robot.lower, robot.upper)  # no joint on its stop
 
 
 def motion() -> np.ndarray:

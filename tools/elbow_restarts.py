@@ -21,7 +21,7 @@ from scipy.spatial.transform import Rotation
 from heelstrike.machine import machine
 from heelstrike.validation import free_body, kept
 from heelstrike.validation.elbow import Elbow
-from heelstrike.validation.elbow_physics import CLEAR
+from heelstrike.validation.elbow_physics import CLEAR, spans
 from heelstrike.validation.elbow_recording import FLOWN, LEAST, flight, lowest
 from heelstrike.validation.files import training_file
 from heelstrike.validation.fit import predict_fitted
@@ -40,11 +40,8 @@ def restarts(cases: Cases) -> tuple[Cases, Ints, Ints]:
     poses, speeds, rows, firsts = [], [], [], []
     for row, toss in enumerate(cases.measured):
         q = toss[np.isfinite(toss[:, 0])]
-        height = lowest(q)
-        free = np.concatenate([[False], height > CLEAR, [False]])
-        ends = np.flatnonzero(np.diff(free.astype(int)))
-        hit = int(np.argmax(height < CLEAR))
-        for a, b in zip(ends[::2] + 1, ends[1::2] - 1, strict=True):  # a frame off either touch
+        hit = int(np.argmax(lowest(q) < CLEAR))
+        for a, b in spans(q):
             if a <= hit or b - a < LEAST or b > len(q) - COMPARED:
                 continue
             begun = max(a, b - FLOWN)

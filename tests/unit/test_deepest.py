@@ -114,6 +114,22 @@ def test_a_rim_touches_a_ball_as_deep_as_it_is(rng, radius):
         assert depth[1] < true + 5e-5 + 1e-5  # half of its thickness, and what is left
 
 
+def test_a_flat_ellipsoid_is_never_said_to_be_deeper_than_it_is(rng):
+    """A ball on its normal touches an ellipsoid where the normal starts. On balls not larger than
+    itself some are said to be less deep (docs/contact-points.md).
+    """
+    half, radius, true = np.array([0.1, 0.1, 0.02]), 0.1, 1e-3
+    ball, errors = hs.Sphere(point=(0, 0, 0), radius=radius), []
+    for _ in range(100):
+        turn, way = turned(rng), rng.normal(size=3)
+        on = half * way / np.linalg.norm(way)
+        normal = on / half**2 / np.linalg.norm(on / half**2)
+        centre = on + (radius - true) * normal
+        errors.append(touched(ball, half, (turn, -turn @ centre))[0] - true)
+    assert max(errors) < 1e-5
+    assert np.mean(np.array(errors) < -1e-4) <= 0.09  # measured; the worst is 30 mm off
+
+
 @pytest.mark.parametrize("name", ["ball", "small ball", "rod"])
 def test_a_wheel_in_its_plane_is_a_ball(name):
     """A thin wheel that rolls over a stone touches as a ball of its radius does."""

@@ -141,16 +141,17 @@ def state(q: Floats, at: float, degree: int = 2) -> State:
     return State(line[0], line[1], now * middle, spin, fitted[0, 3], fitted[1, 3])
 
 
+def spans(q: Floats) -> list[tuple[int, int]]:
+    """Return first frame and end of every stretch in the air, a frame off either touch."""
+    free = np.concatenate([[False], lowest(q) > CLEAR, [False]])
+    ends = np.flatnonzero(np.diff(free.astype(int)))
+    return [(int(a) + 1, int(b) - 1) for a, b in zip(ends[::2], ends[1::2], strict=True)]
+
+
 def flights(cases: Cases) -> list[Floats]:
-    """Return the frames of flights after an impact, without the first and the last one."""
-    found = []
-    for toss in cases.measured:
-        q = toss[np.isfinite(toss[:, 0])]
-        free = np.concatenate([[False], lowest(q) > CLEAR, [False]])
-        ends = np.flatnonzero(np.diff(free.astype(int)))
-        pairs = zip(ends[::2], ends[1::2], strict=True)
-        found += [q[a + 1 : b - 1] for a, b in pairs if a > 0 and b - a >= FLIGHT]
-    return found
+    """Return the frames of flights after an impact."""
+    tosses = [toss[np.isfinite(toss[:, 0])] for toss in cases.measured]
+    return [q[a:b] for q in tosses for a, b in spans(q) if a > 1 and b - a >= FLIGHT - 2]
 
 
 def kept_in_flight(cases: Cases) -> Floats:
