@@ -117,7 +117,7 @@ def _for_cpu(text: str, values: int) -> str:
     for pattern, new in (
         (r"@shared = .*", f"@shared = internal global [{values} x {kind}] zeroinitializer"),
         (r" addrspace\(\d\)", ""),
-        (r"addrspacecast ptr (%\w+) to ptr", r"getelementptr i8, ptr \1, i64 0"),
+        (r"addrspacecast ptr (%[\w.]+) to ptr", r"getelementptr i8, ptr \1, i64 0"),
         (r'call i32 asm "[^"]*", "[^"]*"\(i32 (%?[\w.]+)\)', r"add i32 \1, 0"),
         (r"llvm\.nvvm\.read\.ptx\.sreg\.tid\.x", "heelstrike_thread"),
         (r"llvm\.nvvm\.read\.ptx\.sreg\.ctaid\.x", "heelstrike_block"),

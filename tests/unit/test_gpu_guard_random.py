@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from heelstrike.codegen.cuda import called, level, limb_kernel, planner
+from heelstrike.codegen.cuda import apart, called, level, limb_kernel, planner
 from heelstrike.codegen.cuda.planner import schedule
 from heelstrike.ir.guard import guarded, reopened
 from heelstrike.ir.loop import counted, repeated
@@ -100,7 +100,8 @@ class LimbWriter(Writer):
 def check(seed, monkeypatch):
     """Compare the bits of a program; return whether it can be spread over warps."""
     monkeypatch.setattr(level, "MIN_GUARDED", [0, 10][seed % 2])
-    for module in (planner, limb_kernel):
+    monkeypatch.setattr(apart, "MIN_APART", [0, 20][seed // 4 % 2])
+    for module in (apart, planner, limb_kernel):
         monkeypatch.setattr(module, "MAX_REGISTER_CELLS", [255, 0][seed // 2 % 2])
     monkeypatch.setattr(called, "MIN_CALLED", [0, 20, 300][seed % 3])
     program = LimbWriter(seed, memory=True).p

@@ -112,7 +112,7 @@ def test_cells_in_memory(monkeypatch):
     monkeypatch.setattr(limb_kernel, "MAX_REGISTER_CELLS", 4)
     same_bits(guarded_sweep(), ["rounds", "a"], 3, **guarded_values(LANES))
     ptx = make_ptx(guarded_sweep(), [], mapping="part").text
-    (size,) = re.findall(r"local_depot0\[(\d+)\]", ptx)
+    (size,) = re.findall(r"local_depot\d+\[(\d+)\]", ptx)
     assert int(size) > 4 * 4
 
 

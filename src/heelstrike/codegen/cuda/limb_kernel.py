@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+from heelstrike.codegen.cuda.apart import GLOBAL, IN_SPACE, LOCAL, ApartFunctions
 from heelstrike.codegen.cuda.call_code import CalledFunctions
-from heelstrike.codegen.cuda.member_code import MemberEmitter, MemberLanes, MemberTables
+from heelstrike.codegen.cuda.member_code import MemberEmitter
+from heelstrike.codegen.cuda.member_lanes import MemberLanes, MemberTables
 from heelstrike.codegen.cuda.module import WARP
 from heelstrike.codegen.cuda.registers import MAX_REGISTER_CELLS
 from heelstrike.codegen.cuda.schedule import TOGETHER, Schedule
@@ -28,12 +30,12 @@ def emit_limb_kernel(program: TracedProgram, plan: Schedule, real: Real, fast: b
     pointers = {name: str(k) if plan.ports else f"%port{k}" for k, name in enumerate(names)}
     flags = "fast " if fast else ""
     tables = [MemberTables(k, real) for k in range(len(plan.sizes) + len(plan.members))]
-    calls = CalledFunctions(program, plan, real, fast)
+    calls, apart = CalledFunctions(program, plan, real, fast), ApartFunctions()
     intrinsics = set(calls.intrinsics)
     bodies: list[str] = []
     for k in range(len(plan.sizes)):
         lanes = MemberLanes(real, flags, f"w{k}v", tables[k], f"%member{k}", [])
-        emitter = WarpGroupEmitter(lanes, plan, pointers, k, tables, calls)
+        emitter = WarpGroupEmitter(lanes, plan, pointers, k, tables, calls, apart)
         _step(program, emitter, outputs)
         intrinsics |= lanes.intrinsics
         bodies += lanes.lines
@@ -52,7 +54,7 @@ def emit_limb_kernel(program: TracedProgram, plan: Schedule, real: Real, fast: b
     ]
     constants = [constant_text(x, table, real) for x, table in program.constants.items()]
     constants += [line for own in tables for line in own.text()]
-    parts = [*sorted(intrinsics), *constants, *calls.texts, *head, *bodies, *tail]
+    parts = [*sorted(intrinsics), *constants, *calls.texts, *apart.texts, *head, *bodies, *tail]
     return "\n".join(parts)
 
 
@@ -109,7 +111,7 @@ def _inputs(
     Also return the label of its last basic block.
     """
     lanes = MemberLanes(real, "", "copy", tables[0], "0", [])
-    emitter = WarpGroupEmitter(lanes, plan, pointers, 0, tables, calls)
+    emitter = WarpGroupEmitter(lanes, plan, pointers, 0, tables, calls, ApartFunctions())
     emitter.label = "entry"
     for group, own in enumerate(plan.inputs):
         if own:
@@ -219,6 +221,7 @@ def _own_memory(name: str, count: int, index: str, real: Real) -> list[str]:
     return [
         f"  {name}.all = alloca [{count} x {real.name}], align {TOGETHER * real.bytes}",
         f"  {name} = getelementptr {real.name}, ptr {name}.all, i64 {index}",
+        f"  {name}{IN_SPACE} = addrspacecast ptr {name} to ptr addrspace({LOCAL})",
     ]
 
 
@@ -246,6 +249,6 @@ def _pointer(k: int, address: str, lane: str = "%lane.bytes") -> list[str]:
     """Return the pointer to this lane's values of port k, %portk."""
     return [
         f"  %i{k} = add i64 {address}, {lane}",
-        f"  %j{k} = inttoptr i64 %i{k} to ptr addrspace(1)",  # not shared, not local
-        f"  %port{k} = addrspacecast ptr addrspace(1) %j{k} to ptr",
+        f"  %port{k}{IN_SPACE} = inttoptr i64 %i{k} to ptr addrspace({GLOBAL})",
+        f"  %port{k} = addrspacecast ptr addrspace({GLOBAL}) %port{k}{IN_SPACE} to ptr",
     ]

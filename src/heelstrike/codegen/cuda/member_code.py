@@ -12,76 +12,28 @@ loaded or computed is unknown after it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby, pairwise
 from math import gcd
 
+from heelstrike.codegen.cuda.apart import (
+    GLOBAL,
+    LOCAL,
+    ApartFunctions,
+    Argument,
+    allows_apart,
+    is_long,
+)
 from heelstrike.codegen.cuda.call_code import FRAME, CalledFunctions
 from heelstrike.codegen.cuda.called import CalledCode
+from heelstrike.codegen.cuda.member_lanes import MemberLanes
 from heelstrike.codegen.cuda.module import WARP
 from heelstrike.codegen.cuda.schedule import TOGETHER, Schedule
 from heelstrike.codegen.cuda.units import Places, Unit
-from heelstrike.codegen.lanes import Lanes
 from heelstrike.codegen.operations import BlockEmitter
-from heelstrike.codegen.real import Real
 from heelstrike.ir.code import Place
 from heelstrike.ir.operations import INPUT
-
-
-class MemberTables:
-    """Constants and places that differ from member to member, in the GPU's constant memory."""
-
-    def __init__(self, group: int, real: Real) -> None:
-        self.group, self.real = group, real
-        self.rows: dict[str, dict[tuple[str, ...], int]] = {real.name: {}, "i32": {}}
-
-    def name(self, kind: str) -> str:
-        return f'@"{kind} of {self.group}"'
-
-    def row(self, kind: str, values: tuple[str, ...]) -> int:
-        """Return the index of the first value of a row, which is added if it is new."""
-        rows = self.rows[kind]
-        return rows.setdefault(values, len(rows)) * len(values)
-
-    def text(self) -> list[str]:
-        lines = []
-        for kind, rows in self.rows.items():
-            values = [value for row in rows for value in row]
-            listed = ", ".join(f"{kind} {value}" for value in values)
-            if values:
-                whole = f"private addrspace(4) constant [{len(values)} x {kind}] [{listed}]"
-                lines.append(f"{self.name(kind)} = {whole}")
-        return lines
-
-
-class MemberLanes(Lanes):
-    """Lanes of a member's code: constants that differ come from a table."""
-
-    def __init__(
-        self,
-        real: Real,
-        flags: str,
-        prefix: str,
-        tables: MemberTables,
-        number: str,
-        lines: list[str],
-    ) -> None:
-        super().__init__(1, real, lines, WARP, flags, prefix)
-        self.tables, self.number = tables, number
-
-    def const(self, x: float | tuple[float, ...]) -> str:
-        if not isinstance(x, tuple):
-            return super().const(x)
-        values = tuple(self._literal(y) for y in x)
-        return values[0] if len(set(values)) == 1 else self.own(self.real.name, values)
-
-    def own(self, kind: str, values: tuple[str, ...]) -> str:
-        """Load the member's own of these values, one for each member."""
-        space, size = "ptr addrspace(4)", 4 if kind == "i32" else self.real.bytes
-        where = f"{space} {self.tables.name(kind)}, i64 {self.number}"
-        where = f"{space} {self.line(f'getelementptr {kind}, {where}')}"
-        where = self.line(f"getelementptr {kind}, {where}, i64 {self.tables.row(kind, values)}")
-        return self.line(f"load {kind}, {space} {where}, align {size}")
 
 
 class MemberEmitter:
@@ -95,11 +47,15 @@ class MemberEmitter:
         group: int,
         label: str,
         calls: CalledFunctions,
+        apart: ApartFunctions,
         row: int | None = None,
     ) -> None:
         self.lanes = lanes
         self.plan = plan
         self.calls = calls
+        self.apart = apart
+        self.is_apart = False
+        """Whether this is the code of a function that stands apart."""
         self.ports = ports
         self.group = group
         self.size = [*plan.sizes, *plan.members][group]
@@ -121,6 +77,10 @@ class MemberEmitter:
         self.lanes.lines.append(f"{label}:")
         self.label = label
 
+    def know(self, other: MemberEmitter, same: Sequence[Places]) -> None:
+        """Know values that are the same for all members, and that another one has loaded."""
+        self.here |= {places: other.here[places] for places in same}
+
     def forget(self) -> None:
         """Free the registers of values that can be read again."""
         self.bases = {}
@@ -136,24 +96,67 @@ class MemberEmitter:
         """Emit units in order; those under further guards than `depth` are in branches."""
         for needs, own in groupby(units, key=lambda unit: unit.needs[depth : depth + 1]):
             if needs:
-                self.branch(needs[0], list(own), depth + 1)
+                self.under_guard(needs[0], list(own), depth + 1)
             else:
                 for unit in own:
                     self.unit(unit)
 
-    def branch(self, need: Places, units: Sequence[Unit], depth: int) -> None:
+    def under_guard(self, need: Places, units: Sequence[Unit], depth: int) -> None:
+        """Emit units under a guard, in a function of their own where that is faster."""
+        apart = not self.is_apart and allows_apart(self.plan.most_cells) and is_long(units)
+        self.branch(need, units, partial(self.call_apart if apart else self.units, units, depth))
+
+    def branch(self, need: Places, units: Sequence[Unit], emit: Callable[[], None]) -> None:
         """Emit units that are skipped where no world of the warp has need != 0."""
         b, head = self.lanes, f"{self.lanes.prefix}guard{len(self.lanes.lines)}"
         b.lines.append(f"  br i1 {self.vote(need)}, label %{head}, label %{head}.over")
         here, bases = self.here, self.bases
         self.here, self.bases = dict(here), dict(bases)
         self.begin(head)
-        self.units(units, depth)
+        emit()
         b.lines.append(f"  br label %{head}.over")
         self.begin(f"{head}.over")
         written = {places for unit in units for places in unit.written}
         self.here = {places: value for places, value in here.items() if places not in written}
         self.bases = bases
+
+    def call_apart(self, units: Sequence[Unit], depth: int) -> None:
+        """Emit units in a function, and its call. It takes what it cannot read from memory."""
+        b = self.lanes
+        read = dict.fromkeys(w for unit in units for w in unit.read)
+        given = [w for w in read if w in self.here and not self.is_in_memory(w)]
+        names = {w: f"%given{k}" for k, w in enumerate(given)}
+        arguments = [Argument("i64", "%number", b.number), *self.pointers(units, self.group)]
+        arguments += [Argument(b.values, names[w], self.here[w]) for w in given]
+
+        def code() -> list[str]:
+            lanes = b.elsewhere("%number")
+            inner = MemberEmitter(
+                lanes, self.plan, self.ports, self.group, "entry", self.calls, self.apart, self.row
+            )
+            inner.is_apart, inner.here = True, dict(names)
+            inner.units(units, depth)
+            return lanes.lines
+
+        b.lines.append(self.apart.call(object(), arguments, code))
+
+    def pointers(self, units: Sequence[Unit], group: int) -> list[Argument]:
+        """Return the pointers that a function needs for units of a group."""
+        plan = self.plan
+        found = [Argument.same("ptr addrspace(3)", "%shared.lane")]
+        found.append(Argument.same("i64", "%lane.bytes"))
+        found += [Argument.same("ptr addrspace(3)", "%addresses")] if plan.ports else []
+        found += [Argument.pointer(LOCAL, f"%local{group}")] if plan.private[group] else []
+        found += [Argument.pointer(LOCAL, f"%cells{group}")] if plan.cells[group] else []
+        used = {place.array for unit in units for place in (*unit.reads, *unit.writes)}
+        own = (port for array, port in self.ports.items() if array in used)
+        return found + [Argument.pointer(GLOBAL, port) for port in own if port.startswith("%")]
+
+    def is_in_memory(self, places: Places) -> bool:
+        """Return whether a value can be read from memory."""
+        plan, group = self.plan, self.group
+        own = places in plan.private[group] or places in plan.cells[group]
+        return own or places[0].array in self.ports or places[0] in plan.slots
 
     def vote(self, need: Places) -> str:
         """Return whether a world of the warp has need != 0."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from heelstrike.codegen.cuda.apart import allows_apart
 from heelstrike.codegen.cuda.called import CalledCode
 from heelstrike.codegen.cuda.groups import Groups
 from heelstrike.codegen.cuda.order import before_each, by_guard, in_order
@@ -106,15 +107,11 @@ class Schedule:
 
     @property
     def size(self) -> int:
-        """Number of operations in the code; each warp group has a copy of the strided groups'."""
+        """Number of operations in the code, without guards whose work stands apart (apart.py)."""
         rows = [row for segment in segments(self.parts) for row in segment.phases]
-        own = len(self.sizes) + 1
-        return sum(
-            unit.size * (1 if group < own else len(self.sizes))
-            for row in rows
-            for group, units in enumerate(row)
-            for unit in units
-        )
+        units = [unit for row in rows for own in row for unit in own]
+        apart = allows_apart(self.most_cells)
+        return sum(unit.size for unit in units if not (apart and unit.needs))
 
     @property
     def loops(self) -> bool:

@@ -13,8 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from heelstrike.codegen.cuda.apart import ApartFunctions, Argument
 from heelstrike.codegen.cuda.call_code import CalledFunctions
-from heelstrike.codegen.cuda.member_code import MemberEmitter, MemberLanes, MemberTables
+from heelstrike.codegen.cuda.member_code import MemberEmitter
+from heelstrike.codegen.cuda.member_lanes import MemberLanes, MemberTables
 from heelstrike.codegen.cuda.schedule import Part, Rounds, Schedule, Segment
 from heelstrike.codegen.cuda.units import Places, Unit
 from heelstrike.ir.code import CLOCK, FAILED, Commit, Place
@@ -35,8 +37,9 @@ class WarpGroupEmitter(MemberEmitter):
         group: int,
         tables: list[MemberTables],
         calls: CalledFunctions,
+        apart: ApartFunctions,
     ) -> None:
-        super().__init__(lanes, plan, ports, group, f"group{group}", calls)
+        super().__init__(lanes, plan, ports, group, f"group{group}", calls, apart)
         self.tables = tables
         self.root = len(plan.sizes)
         """Index of the root block's group."""
@@ -93,18 +96,56 @@ class WarpGroupEmitter(MemberEmitter):
     def phases(self, segment: Segment) -> None:
         for row in segment.phases:
             self.units(row[self.group])
-            for group in range(self.root, len(row)):
+            if units := row[self.root]:
+                self.hosted(self.root, partial(self.hosted_units, units, 0))
+            for group in range(self.root + 1, len(row)):
                 if units := row[group]:
-                    reads, size = self.read_ahead(group, units), sum(unit.size for unit in units)
-                    self.hosted(group, partial(self.hosted_units, units), reads, size)
+                    self.shared(group, units)
             self.lanes.lines.append(BARRIER)
             self.forget()
+
+    def shared(self, group: int, units: list[Unit], depth: int = 0) -> None:
+        """Emit the work of a strided group, under the guards that all of it shares."""
+        needs = {
+            place for unit in units for need in unit.needs[depth : depth + 1] for place in need
+        }
+        if len(needs) == 1 and all(len(unit.needs) > depth for unit in units):
+            inner = partial(self.shared, group, units, depth + 1)
+            self.branch(self.all(needs.pop()), units, inner)
+        else:
+            self.call_shared(group, units, depth)
+
+    def call_shared(self, group: int, units: list[Unit], depth: int) -> None:
+        """Emit the call of a function with the work of a strided group."""
+        arguments = [Argument.same("i32", "%warp"), *self.pointers(units, group)]
+        if self.inside is not None:
+            arguments.append(Argument("i1", "%over", self.inside[1]))
+
+        def code() -> list[str]:
+            lanes = self.lanes.elsewhere("%number")
+            inner = WarpGroupEmitter(
+                lanes, self.plan, self.ports, self.group, self.tables, self.calls, self.apart
+            )
+            inner.is_apart, inner.label = True, "entry"
+            inner.inside = None if self.inside is None else (self.inside[0], "%over")
+            reads, size = inner.read_ahead(group, units), sum(unit.size for unit in units)
+            work = partial(inner.hosted_units, units, depth)
+            inner.hosted(group, work, reads, size, inner.read_once(units))
+            return lanes.lines
+
+        self.lanes.lines.append(self.apart.call(id(units), arguments, code))
 
     def read_ahead(self, group: int, units: Sequence[Unit]) -> list[Places]:
         """Return what each member of a strided group reads from global or local memory."""
         made = {places for unit in units for places in unit.written}
         read = dict.fromkeys(w for unit in units if not unit.needs for w in unit.read)
         return [w for w in read if w not in made and self.is_far(group, w)]
+
+    def read_once(self, units: Sequence[Unit]) -> list[Places]:
+        """Return what is the same for all members of a strided group."""
+        made = {place for unit in units for place in unit.writes}
+        read = dict.fromkeys(w for unit in units for w in unit.read)
+        return [w for w in read if len(set(w)) == 1 and w[0] not in made]
 
     def is_far(self, group: int, places: Places) -> bool:
         """Return whether each member has a value of its own there, which takes long to load."""
@@ -117,16 +158,17 @@ class WarpGroupEmitter(MemberEmitter):
         work: Callable[[MemberEmitter], None],
         reads: Sequence[Places] = (),
         size: int = 0,
+        same: Sequence[Places] = (),
     ) -> None:
         """Emit work of a group without warps: a strided group, or the root block on its host.
 
-        `reads` are values that are loaded while the member before is computed; `size` is the
-        number of operations of a member.
+        `reads` are values that are loaded while the member before is computed, `same` values of
+        all members that are loaded once; `size` is the number of operations of a member.
         """
         if group != self.root:
             rows = self.plan.rows(group)
             strided = self.unrolled if rows * size <= MAX_UNROLLED else self.in_turn
-            strided(group, work, reads)
+            strided(group, work, reads, same)
         elif self.is_host:
             head = self.new_label("each")
             goes = self.lanes.line(f"icmp eq i64 {self.lanes.number}, 0")
@@ -137,7 +179,11 @@ class WarpGroupEmitter(MemberEmitter):
             self.begin(f"{head}.over")
 
     def unrolled(
-        self, group: int, work: Callable[[MemberEmitter], None], reads: Sequence[Places]
+        self,
+        group: int,
+        work: Callable[[MemberEmitter], None],
+        reads: Sequence[Places],
+        same: Sequence[Places],
     ) -> None:
         """Emit the work on this warp's members of a strided group, one after another.
 
@@ -151,8 +197,10 @@ class WarpGroupEmitter(MemberEmitter):
             sure = (row + 1) * warps <= count
             own = k if sure else self.at_most(k, count - 1)
             member = self.member(group, b.line(f"zext i32 {own} to i64"), row)
-            member.bases = members[0][0].ports_known() if members else {}
-            for places in reads:
+            if members:
+                member.bases = members[0][0].ports_known()
+                member.know(members[0][0], same)
+            for places in (*same, *reads):
                 member.load(places)
             members.append((member, None if sure else b.line(f"icmp slt i32 {k}, {count}")))
         for member, goes in members:
@@ -168,7 +216,11 @@ class WarpGroupEmitter(MemberEmitter):
                 self.begin(f"{head}.over")
 
     def in_turn(
-        self, group: int, work: Callable[[MemberEmitter], None], reads: Sequence[Places]
+        self,
+        group: int,
+        work: Callable[[MemberEmitter], None],
+        reads: Sequence[Places],
+        same: Sequence[Places],
     ) -> None:
         """Emit a loop over this warp's members of a strided group.
 
@@ -178,7 +230,9 @@ class WarpGroupEmitter(MemberEmitter):
         head, before = self.new_label("each"), self.label
         ahead = self.member(group, self.numbered(self.at_most("%warp", count - 1)))
         starts = [ahead.load(places) for places in reads]
-        known = ahead.ports_known()
+        for places in same:
+            ahead.load(places)
+        at_start, known = ahead, ahead.ports_known()
         b.lines.append(f"  br label %{head}")
         self.begin(head)
         first = len(b.lines)
@@ -192,6 +246,7 @@ class WarpGroupEmitter(MemberEmitter):
         nexts = [ahead.load(places) for places in reads]
         member = self.member(group, self.numbered(f"%{head}.k"))
         member.here = {places: f"%{head}.a{k}" for k, places in enumerate(reads)}
+        member.know(at_start, same)
         member.bases = dict(known)
         work(member)
         b.lines.append(f"  br label %{head}, !llvm.loop !0")
@@ -207,7 +262,9 @@ class WarpGroupEmitter(MemberEmitter):
         b = self.lanes
         lanes = MemberLanes(b.real, b.flags, b.prefix, self.tables[group], number, b.lines)
         lanes.intrinsics = b.intrinsics
-        return MemberEmitter(lanes, self.plan, self.ports, group, self.label, self.calls, row)
+        return MemberEmitter(
+            lanes, self.plan, self.ports, group, self.label, self.calls, self.apart, row
+        )
 
     def new_label(self, name: str) -> str:
         return f"{self.lanes.prefix}{name}{len(self.lanes.lines)}"
@@ -228,9 +285,9 @@ class WarpGroupEmitter(MemberEmitter):
         over = self.lanes.line(f"icmp sgt i32 {number}, {last}")
         return self.lanes.line(f"select i1 {over}, i32 {last}, i32 {number}")
 
-    def hosted_units(self, units: list[Unit], member: MemberEmitter) -> None:
+    def hosted_units(self, units: list[Unit], depth: int, member: MemberEmitter) -> None:
         """Emit a member's blocks of a phase, and take next values that can be taken early."""
-        member.units(units)
+        member.units(units, depth)
         if self.inside is not None:
             rounds, over = self.inside
             made = [pair for pair in rounds.carried[member.group] if pair[1] in member.here]
