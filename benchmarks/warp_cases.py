@@ -131,7 +131,7 @@ def humanoid() -> Model | None:
     path = Path(found.origin).parent / "test_data" / "humanoid" / "humanoid.xml"
     robot = hs.load(path)
     mujoco = module().MjModel.from_xml_path(str(path))
-    return Model("humanoid", robot, mujoco, robot.pose("squat"), nconmax=24, njmax=72)
+    return Model("humanoid", robot, mujoco, robot.pose("squat"), nconmax=32, njmax=72)
 
 
 def g1(name: str = "g1", stiffer: float = 1.0, field: bool = False) -> Model:
@@ -142,24 +142,24 @@ def g1(name: str = "g1", stiffer: float = 1.0, field: bool = False) -> Model:
         path.write_text(spec.to_xml())
         robot = hs.load(path)
         spec = mj.MjSpec.from_file(str(path))
-    heights = _heights() if field else None
+    heights = field_heights() if field else None
     if heights is None:
         spec.worldbody.add_geom(name="floor", type=mj.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.05])
     else:
-        _add_field(mj, spec, heights)
+        add_field(mj, spec, heights)
     room = {"nconmax": 112, "njmax": 448} if field else {"nconmax": 48, "njmax": 192}
     pose = robot.pose("bent knees")
     return Model(name, robot, spec.compile(), pose, heights=heights, **room)
 
 
-def _heights() -> np.ndarray:
+def field_heights() -> np.ndarray:
     """Return the heights of the field, rows along x [m]."""
     rng = np.random.default_rng(1)
     rows, columns = rng.uniform(-ROUGH, ROUGH, (2, CELLS + 1))
     return np.asarray(rows[:, None] + columns)
 
 
-def _add_field(mj: Any, spec: Any, heights: np.ndarray) -> None:
+def add_field(mj: Any, spec: Any, heights: np.ndarray) -> None:
     """Add the field as MuJoCo's, whose rows are along y and whose data lie within 0 and 1."""
     half, low, high = CELLS * SPACING / 2, heights.min(), heights.max()
     spec.add_hfield(
