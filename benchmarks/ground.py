@@ -66,19 +66,18 @@ def standing(robot: Robot) -> Program:
 
 
 def inputs(robot: Robot, worlds: int, seed: int = 0) -> dict[str, np.ndarray]:
-    """The standing pose, each joint of each world a little off; gains of 100 and 5."""
+    """The standing pose, each joint of each world a little off, and the gains of the robot."""
     rng = np.random.default_rng(seed)
     pose = robot.poses.get("stand", robot.poses.get("stance"))
     assert pose is not None
     q = np.tile(pose, (worlds, 1))
     q[:, 7:] += 0.02 * rng.normal(size=(worlds, robot.nq - 7))
-    motors = np.r_[np.zeros(6), np.ones(robot.nv - 6)]
     return {
         "q": q,
-        "v": 0.1 * rng.normal(size=(worlds, robot.nv)),
+        "v": np.zeros((worlds, robot.nv)),
         "dt": np.array([1e-3]),
         "gravity": np.array([9.81]),
-        "kp": 100 * motors,
-        "kd": 5 * motors,
+        "kp": robot.kp,
+        "kd": robot.kd,
         "q_ref": np.r_[np.zeros(6), pose[7:]],
     }
