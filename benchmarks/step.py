@@ -30,6 +30,8 @@ from heelstrike.bench.standing import case, check_stands, simulator, unlimited
 from heelstrike.bench.steps import BATCH_STEPS, CALL, STEPS, WORLDS
 from heelstrike.bench.timing import Contender, Times, timed
 
+LONG = 50_000
+"""Steps of a run beside which its own cost is small."""
 BARE_STEPS = 50
 """Of a batch without the simulator around it."""
 TURNS = 60
@@ -82,6 +84,7 @@ def stands(name: str, source: str, turns: int) -> dict[str, Any]:
         "MuJoCo": Contender(partial(peer.step, CALL), CALL),
         "MuJoCo, a call a step": Contender(peer.step, 1),
         "one world": Contender(lambda: one.run(steps=STEPS).data, STEPS),  # labelled
+        f"one world, {LONG:,} steps": Contender(lambda: one.run(steps=LONG).data, LONG),
         "one world, the end alone": Contender(partial(one.run, steps=STEPS, record="final"), STEPS),
         "one world, sim.step()": Contender(step.step, 1),
         "one world, bare": Contender(partial(compiled(step), CALL), CALL),

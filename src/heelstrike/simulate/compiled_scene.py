@@ -186,7 +186,8 @@ class CompiledScene:
         Raises:
             UnknownNameError: a path is unknown.
         """
-        new = [path for path in paths if path not in self.parameters]
+        if not (new := [path for path in paths if path not in self.parameters]):
+            return
         masses, others = self.mass_paths, freeable(self.plan.robot)
         freed = tuple(path for path in new if path in others)
         for path in new:
