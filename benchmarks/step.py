@@ -1,6 +1,6 @@
 """A step of a robot that stands, on one thread: whole, bare, by what acts at the joints.
 
-    python -m benchmarks.step [--json FILE] [--quick]
+    python -m benchmarks.step [--json FILE] [--quick] [--lengths]
 
 G1 (HEELSTRIKE_DATA/robots/g1.xml) and the bundled hoap1 stand on eight contacts, as for
 `heelstrike bench` (heelstrike/bench/standing.py), which measures laws, all cores and compiling. All
@@ -8,7 +8,10 @@ work on one thread, and times are CPU times of that thread. Every robot must sti
 contacts when all is measured.
 
 "one world" makes every variable of the default recording, labelled, for every step; nothing is left
-for later.
+for later. "lanes": the step of a batch with vectors of half the CPU's width, with its own, and with
+two of them side by side, whose operations could fill each other's waits.
+
+--lengths measures one world alone, with all recorded, in runs of 1,000 to 50,000 steps.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -29,9 +33,13 @@ from heelstrike.bench.peer import Peer
 from heelstrike.bench.standing import case, check_stands, simulator, unlimited
 from heelstrike.bench.steps import BATCH_STEPS, CALL, STEPS, WORLDS
 from heelstrike.bench.timing import Contender, Times, timed
+from heelstrike.codegen.cpu import widest
+from heelstrike.codegen.real import real_type
+from heelstrike.runtime.compiler import compile_program
+from heelstrike.step.step import step_program
 
-LONG = 50_000
-"""Steps of a run beside which its own cost is small."""
+LENGTHS = (1000, 5000, 20_000, 50_000)
+"""Steps of a run, which has a cost of its own."""
 BARE_STEPS = 50
 """Of a batch without the simulator around it."""
 TURNS = 60
@@ -42,10 +50,17 @@ PAPER_US = 1500.0
 
 
 def main() -> None:
-    options = parser(__doc__, "hoap1 alone, few turns").parse_args()
+    own = parser(__doc__, "hoap1 alone, few turns")
+    own.add_argument("--lengths", action="store_true", help="one world in runs of several lengths")
+    options = own.parse_args()
     warnings.simplefilter("ignore")
     console = Console()
     turns = 3 if options.quick else TURNS
+    if options.lengths:
+        name, source = next(iter(sources(options.quick).items()))
+        times = lengths(source, max(3, turns // 4))
+        console.print(_against(f"{name}, all recorded", times))
+        return
     result: dict[str, Any] = {}
     with console.status("measuring") as status:
         for name, source in sources(options.quick).items():
@@ -56,6 +71,10 @@ def main() -> None:
         for dtype in ("float64", "float32"):
             status.update(f"measuring joints, {dtype}")
             result["joints"][f"{name}, {dtype}"] = joints(source, dtype, turns)
+        result["lanes"] = {}
+        for dtype in ("float64", "float32"):
+            status.update(f"measuring lanes, {dtype}")
+            result["lanes"][f"{name}, {dtype}"] = lanes(source, dtype, turns)
     show(console, result)
     keep(result, options.json)
 
@@ -84,7 +103,6 @@ def stands(name: str, source: str, turns: int) -> dict[str, Any]:
         "MuJoCo": Contender(partial(peer.step, CALL), CALL),
         "MuJoCo, a call a step": Contender(peer.step, 1),
         "one world": Contender(lambda: one.run(steps=STEPS).data, STEPS),  # labelled
-        f"one world, {LONG:,} steps": Contender(lambda: one.run(steps=LONG).data, LONG),
         "one world, the end alone": Contender(partial(one.run, steps=STEPS, record="final"), STEPS),
         "one world, sim.step()": Contender(step.step, 1),
         "one world, bare": Contender(partial(compiled(step), CALL), CALL),
@@ -98,6 +116,19 @@ def stands(name: str, source: str, turns: int) -> dict[str, Any]:
         check_stands(name, sim)
     peer.check_stands(name)
     return {"dt": peer.dt, "nv": robot.nv, "times": times}
+
+
+def lengths(source: str, turns: int) -> Times:
+    """One world with the default recording, labelled, in runs of several lengths."""
+    robot = hs.load(source, collide="feet")
+    peer = Peer(source, robot)
+    sim = simulator(robot, peer.dt)
+
+    def run(steps: int) -> object:
+        return sim.run(steps=steps).data
+
+    runs = {f"{steps:,} steps": Contender(partial(run, steps), steps) for steps in LENGTHS}
+    return timed({"MuJoCo": Contender(partial(peer.step, CALL), CALL)} | runs, turns)
 
 
 def bare(sim: hs.Simulator) -> Contender:
@@ -128,6 +159,22 @@ def joints(source: str, dtype: str, turns: int) -> Times:
     return timed({name: bare(sim) for name, sim in chosen.items()}, turns)
 
 
+def lanes(source: str, dtype: str, turns: int) -> Times:
+    """The step of a batch, compiled for vectors of three widths."""
+    sim = simulator(hs.load(source, collide="feet"), case(source).dt, dtype=dtype, worlds=WORLDS)
+    parameters = sim.compiled.parameters.of_world(0)
+    start = {name: np.asarray(x) for name, x in parameters.items()} | sim.compiled.batch(()).state()
+    own = widest(real_type(dtype))
+    contenders = {}
+    for width in (own // 2, own, 2 * own):
+        batch = compile_program(step_program(sim.plan), dtype=dtype, width=width).batch(WORLDS)
+        batch.set(**start)
+        contenders[f"{width} lanes"] = Contender(
+            partial(batch.run, BARE_STEPS), WORLDS * BARE_STEPS
+        )
+    return timed(contenders, turns)
+
+
 def show(console: Console, result: Mapping[str, Any]) -> None:
     for key, value in CONDITIONS.machine.items():
         console.print(f"{key} {value}", end="; ", highlight=False)
@@ -138,6 +185,8 @@ def show(console: Console, result: Mapping[str, Any]) -> None:
     for name, times in result["joints"].items():
         first = next(iter(times.values()))["us"]
         console.print(_relative(f"what acts at the joints of {name}", times, first))
+    for name, times in result["lanes"].items():
+        console.print(_relative(f"lanes of {name}", times, list(times.values())[1]["us"]))
 
 
 def _standing(name: str, found: Mapping[str, Any]) -> Table:
@@ -168,6 +217,17 @@ def _relative(title: str, times: Times, first: float) -> Table:
     for key, value in times.items():
         cells = [f"{value['us']:.3f}", f"{value['spread']:.2f}", f"{value['us'] / first:.2f}"]
         table.add_row(key, *cells)
+    return table
+
+
+def _against(title: str, times: Times) -> Table:
+    """Return a table of times beside MuJoCo's."""
+    table = Table(title=title)
+    for column in ("", "us", "spread", "MuJoCo / this"):
+        table.add_column(column, justify="right" if column else "left")
+    for key, value in times.items():
+        ratio = times["MuJoCo"]["us"] / value["us"]
+        table.add_row(key, f"{value['us']:.3f}", f"{value['spread']:.2f}", f"{ratio:.1f}")
     return table
 
 

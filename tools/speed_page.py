@@ -24,9 +24,11 @@ BODY = "whole body of benchmarks/results/rigid-speed.json"
 """and of that with contact points on its whole body."""
 JOINTS = "joints of benchmarks/results/step.json"
 """Mark of the table of what acts at the joints."""
+LANES = "lanes of benchmarks/results/step.json"
+"""Mark of the table of vectors of three widths."""
 MARKS = {
     ROOT / "README.md": (FEET,),
-    ROOT / "docs" / "speed.md": (FEET, BODY),
+    ROOT / "docs" / "speed.md": (FEET, BODY, LANES),
     ROOT / "docs" / "servo.md": (JOINTS,),
 }
 """Tables of each page."""
@@ -63,6 +65,7 @@ def pages() -> dict[Path, str]:
             },
         ),
         JOINTS: joints(step["machine"]["cpu"], step["joints"]),
+        LANES: lanes(step["machine"]["cpu"], step["lanes"]),
     }
     return {
         page: placed(page.read_text(encoding="utf-8"), {mark: made[mark] for mark in marks})
@@ -94,6 +97,15 @@ def joints(cpu: str, found: Mapping[str, Times]) -> str:
         for name, times in found.items()
     ]
     return markdown([f"256 worlds, {cpu}", first, *others], rows)
+
+
+def lanes(cpu: str, found: Mapping[str, Times]) -> str:
+    """Return a table of times with half the CPU's vectors, its own, and two side by side."""
+    rows = [
+        [name, *(f"{width}: {row['us']:.3g} us" for width, row in times.items())]
+        for name, times in found.items()
+    ]
+    return markdown([f"256 worlds, {cpu}", "half a vector", "a vector", "two side by side"], rows)
 
 
 def beside(times: Times, name: str) -> str:
