@@ -40,6 +40,8 @@ from heelstrike.step.step import step_program
 
 LENGTHS = (1000, 5000, 20_000, 50_000)
 """Steps of a run, which has a cost of its own."""
+HALF, WHOLE, DOUBLE = "half a vector", "a vector", "two side by side"
+"""Widths of the vectors of a batch, compared with the CPU's."""
 BARE_STEPS = 50
 """Of a batch without the simulator around it."""
 TURNS = 60
@@ -60,6 +62,7 @@ def main() -> None:
         name, source = next(iter(sources(options.quick).items()))
         times = lengths(source, max(3, turns // 4))
         console.print(_against(f"{name}, all recorded", times))
+        keep({"lengths": {name: times}}, options.json)
         return
     result: dict[str, Any] = {}
     with console.status("measuring") as status:
@@ -166,12 +169,11 @@ def lanes(source: str, dtype: str, turns: int) -> Times:
     start = {name: np.asarray(x) for name, x in parameters.items()} | sim.compiled.batch(()).state()
     own = widest(real_type(dtype))
     contenders = {}
-    for width in (own // 2, own, 2 * own):
+    for name, width in {HALF: own // 2, WHOLE: own, DOUBLE: 2 * own}.items():
         batch = compile_program(step_program(sim.plan), dtype=dtype, width=width).batch(WORLDS)
         batch.set(**start)
-        contenders[f"{width} lanes"] = Contender(
-            partial(batch.run, BARE_STEPS), WORLDS * BARE_STEPS
-        )
+        run = partial(batch.run, BARE_STEPS)
+        contenders[f"{name}: {width} lanes"] = Contender(run, WORLDS * BARE_STEPS)
     return timed(contenders, turns)
 
 
@@ -186,7 +188,8 @@ def show(console: Console, result: Mapping[str, Any]) -> None:
         first = next(iter(times.values()))["us"]
         console.print(_relative(f"what acts at the joints of {name}", times, first))
     for name, times in result["lanes"].items():
-        console.print(_relative(f"lanes of {name}", times, list(times.values())[1]["us"]))
+        (whole,) = (row["us"] for key, row in times.items() if key.startswith(WHOLE))
+        console.print(_relative(f"lanes of {name}", times, whole))
 
 
 def _standing(name: str, found: Mapping[str, Any]) -> Table:

@@ -101,11 +101,12 @@ def joints(cpu: str, found: Mapping[str, Times]) -> str:
 
 def lanes(cpu: str, found: Mapping[str, Times]) -> str:
     """Return a table of times with half the CPU's vectors, its own, and two side by side."""
+    kinds = [name.partition(":")[0] for name in next(iter(found.values()))]
     rows = [
-        [name, *(f"{width}: {row['us']:.3g} us" for width, row in times.items())]
+        [name] + [f"{row['us']:.3g} us ({key.partition(': ')[2]})" for key, row in times.items()]
         for name, times in found.items()
     ]
-    return markdown([f"256 worlds, {cpu}", "half a vector", "a vector", "two side by side"], rows)
+    return markdown([f"256 worlds, {cpu}", *kinds], rows)
 
 
 def beside(times: Times, name: str) -> str:

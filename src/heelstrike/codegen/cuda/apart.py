@@ -1,8 +1,8 @@
 """Functions of a kernel that stand apart from the code which every step executes.
 
 A multiprocessor caches about 128 kB of instructions and fetches ahead along the code, also into
-what guards skip (benchmarks/gpu.md). So the work under a guard is a function behind the kernel, and
-so is the work of a strided group, which all warp groups then share.
+what guards skip (benchmarks/gpu.md). So the work under a guard is a function outside the code of
+the kernel, and so is the work of a strided group, which all warp groups then share.
 """
 
 from __future__ import annotations
@@ -56,12 +56,16 @@ class ApartFunctions:
         self._names: dict[object, str] = {}
 
     def call(
-        self, key: object, arguments: Sequence[Argument], code: Callable[[], Sequence[str]]
+        self,
+        arguments: Sequence[Argument],
+        code: Callable[[], Sequence[str]],
+        key: object | None = None,
     ) -> str:
-        """Return the call of the function of a key, which is made of the `code` if it is new.
+        """Return the call of a function of this code, which begins in the basic block "entry".
 
-        The code begins in the basic block "entry".
+        Functions of one key are one function.
         """
+        key = object() if key is None else key
         if key not in self._names:
             name = self._names[key] = f'@"apart{len(self._names)}"'
             listed = ", ".join(f"{own.kind} {own.inside}" for own in arguments)

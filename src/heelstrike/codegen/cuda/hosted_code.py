@@ -46,7 +46,7 @@ class HostedEmitter(MemberEmitter):
         return [w for w in read if w not in made and self.is_far(group, w)]
 
     def read_once(self, units: Sequence[Unit]) -> list[Places]:
-        """Return what is the same for all members of a strided group."""
+        """Return what is the same for all members of a strided group, such as a guard's need."""
         made = {place for unit in units for place in unit.writes}
         read = dict.fromkeys(w for unit in units for w in unit.read)
         return [w for w in read if len(set(w)) == 1 and w[0] not in made]
@@ -166,9 +166,11 @@ class HostedEmitter(MemberEmitter):
         b = self.lanes
         lanes = MemberLanes(b.real, b.flags, b.prefix, self.tables[group], number, b.lines)
         lanes.intrinsics = b.intrinsics
-        return MemberEmitter(
+        member = MemberEmitter(
             lanes, self.plan, self.ports, group, self.label, self.calls, self.apart, row
         )
+        member.is_apart = self.is_apart
+        return member
 
     def new_label(self, name: str) -> str:
         return f"{self.lanes.prefix}{name}{len(self.lanes.lines)}"

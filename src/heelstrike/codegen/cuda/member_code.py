@@ -103,7 +103,9 @@ class MemberEmitter:
 
     def under_guard(self, need: Places, units: Sequence[Unit], depth: int) -> None:
         """Emit units under a guard, in a function of their own where that is faster."""
-        apart = not self.is_apart and allows_apart(self.plan.most_cells) and is_long(units)
+        own = self.group < len(self.plan.sizes)
+        cells = self.plan.cell_count(self.group) if own else self.plan.most_cells
+        apart = not self.is_apart and allows_apart(cells) and is_long(units)
         self.branch(need, units, partial(self.call_apart if apart else self.units, units, depth))
 
     def branch(self, need: Places, units: Sequence[Unit], emit: Callable[[], None]) -> None:
@@ -138,14 +140,15 @@ class MemberEmitter:
             inner.units(units, depth)
             return lanes.lines
 
-        b.lines.append(self.apart.call(object(), arguments, code))
+        b.lines.append(self.apart.call(arguments, code))
 
     def pointers(self, units: Sequence[Unit], group: int) -> list[Argument]:
         """Return the pointers that a function needs for units of a group."""
         plan = self.plan
         found = [Argument.same("ptr addrspace(3)", "%shared.lane")]
-        found.append(Argument.same("i64", "%lane.bytes"))
-        found += [Argument.same("ptr addrspace(3)", "%addresses")] if plan.ports else []
+        if plan.ports:
+            found.append(Argument.same("ptr addrspace(3)", "%addresses"))
+            found.append(Argument.same("i64", "%lane.bytes"))
         found += [Argument.pointer(LOCAL, f"%local{group}")] if plan.private[group] else []
         found += [Argument.pointer(LOCAL, f"%cells{group}")] if plan.cells[group] else []
         used = {place.array for unit in units for place in (*unit.reads, *unit.writes)}

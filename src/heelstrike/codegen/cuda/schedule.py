@@ -107,7 +107,10 @@ class Schedule:
 
     @property
     def size(self) -> int:
-        """Number of operations in the code, without guards whose work stands apart (apart.py)."""
+        """Number of operations that a step may execute in all worlds, of one member of each group.
+
+        Where the work under guards stands apart (apart.py), it does not count.
+        """
         rows = [row for segment in segments(self.parts) for row in segment.phases]
         units = [unit for row in rows for own in row for unit in own]
         apart = allows_apart(self.most_cells)

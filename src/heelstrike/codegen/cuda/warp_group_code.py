@@ -97,22 +97,25 @@ class WarpGroupEmitter(HostedEmitter):
     def call_shared(self, group: int, units: list[Unit], depth: int) -> None:
         """Emit the call of a function with the work of a strided group."""
         arguments = [Argument.same("i32", "%warp"), *self.pointers(units, group)]
-        if self.inside is not None:
-            arguments.append(Argument("i1", "%over", self.inside[1]))
+        inside = self.inside
+        if inside is not None and not self.plan.early.isdisjoint(
+            new for _, new in inside[0].carried[group]
+        ):
+            arguments.append(Argument("i1", "%over", inside[1]))
 
         def code() -> list[str]:
-            lanes = self.lanes.elsewhere("%number")
+            lanes = self.lanes.elsewhere("%none")  # each member brings its own number
             inner = WarpGroupEmitter(
                 lanes, self.plan, self.ports, self.group, self.tables, self.calls, self.apart
             )
             inner.is_apart, inner.label = True, "entry"
-            inner.inside = None if self.inside is None else (self.inside[0], "%over")
+            inner.inside = None if inside is None else (inside[0], "%over")
             reads, size = inner.read_ahead(group, units), sum(unit.size for unit in units)
             work = partial(inner.hosted_units, units, depth)
             inner.hosted(group, work, reads, size, inner.read_once(units))
             return lanes.lines
 
-        self.lanes.lines.append(self.apart.call(id(units), arguments, code))
+        self.lanes.lines.append(self.apart.call(arguments, code, id(units)))
 
     def hosted_units(self, units: list[Unit], depth: int, member: MemberEmitter) -> None:
         """Emit a member's blocks of a phase, and take next values that can be taken early."""
