@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
+from heelstrike.contact.solver.criteria import SINGLE
 from heelstrike.contact.solver.sums import total
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
@@ -31,6 +32,8 @@ MAX_ROUNDS = 60
 """Solves of the tree in a direction, at most."""
 LEAST_SIZE = 0.5
 """Share of its least value in exact arithmetic that a curvature may have by rounding."""
+DUST_SINGLE = 1e-34
+"""x . K x [J] that counts as none in float32: the reciprocal of less than 3e-39 is infinite."""
 
 
 def taken_by_links(
@@ -54,12 +57,13 @@ def taken_by_links(
         taken = [p.variable("taken", 0 * twists[n]) for n in links]
         first = p.let("first", _dot(twists, forces))
         norm = p.variable("norm", first)
+        dust = p.let("dust", where(tolerance > SINGLE, DUST_SINGLE, 0))
     with repeated(p, "conjugate", limit=MAX_ROUNDS) as loop:
         answers = respond(pushed)
         with p.block("conjugate"):
             images = [along[n] + answers[n] for n in links]
             size = p.let("size", _dot(images, pushed))
-            sound = p.let("sound", ca.logic_and(norm > 0, size > LEAST_SIZE * norm))
+            sound = p.let("sound", ca.logic_and(norm > dust, size > LEAST_SIZE * norm))
             share = p.let("share", where(sound, norm / size, 0))
             rest = [p.let("rest", lack[n] - share * images[n]) for n in links]
             forces = [p.let("force", stiffnesses[n] @ rest[n]) for n in links]
