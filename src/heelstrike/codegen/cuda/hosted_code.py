@@ -7,6 +7,7 @@ group, each in a loop over its own, or one member after another where they are s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from heelstrike.codegen.cuda.apart import ApartFunctions
 from heelstrike.codegen.cuda.call_code import CalledFunctions
@@ -17,6 +18,18 @@ from heelstrike.codegen.cuda.units import Places, Unit
 
 MAX_UNROLLED = 200
 """Operations of a warp's members of a strided group, at most, that are not in a loop."""
+
+
+class MemberWork(NamedTuple):
+    """Work on each member of a group without warps."""
+
+    emit: Callable[[MemberEmitter], None]
+    size: int = 0
+    """Number of operations of a member."""
+    ahead: Sequence[Places] = ()
+    """Values that are loaded while the member before is computed."""
+    once: Sequence[Places] = ()
+    """Values of all members that are loaded once."""
 
 
 class HostedEmitter(MemberEmitter):
@@ -56,39 +69,21 @@ class HostedEmitter(MemberEmitter):
         far = places[0].array in self.ports or places in self.plan.private[group]
         return far and places[0] not in self.plan.slots and len(set(places)) > 1
 
-    def hosted(
-        self,
-        group: int,
-        work: Callable[[MemberEmitter], None],
-        reads: Sequence[Places] = (),
-        size: int = 0,
-        same: Sequence[Places] = (),
-    ) -> None:
-        """Emit work of a group without warps: a strided group, or the root block on its host.
-
-        `reads` are values that are loaded while the member before is computed, `same` values of
-        all members that are loaded once; `size` is the number of operations of a member.
-        """
+    def hosted(self, group: int, work: MemberWork) -> None:
+        """Emit work of a group without warps: a strided group, or the root block on its host."""
         if group != self.root:
-            rows = self.plan.rows(group)
-            strided = self.unrolled if rows * size <= MAX_UNROLLED else self.in_turn
-            strided(group, work, reads, same)
+            short = self.plan.rows(group) * work.size <= MAX_UNROLLED
+            (self.unrolled if short else self.in_turn)(group, work)
         elif self.is_host:
             head = self.new_label("each")
             goes = self.lanes.line(f"icmp eq i64 {self.lanes.number}, 0")
             self.branch_to(goes, f"{head}.work", f"{head}.over")
             self.begin(f"{head}.work")
-            work(self.member(group, "%zero"))
+            work.emit(self.member(group, "%zero"))
             self.lanes.lines.append(f"  br label %{head}.over")
             self.begin(f"{head}.over")
 
-    def unrolled(
-        self,
-        group: int,
-        work: Callable[[MemberEmitter], None],
-        reads: Sequence[Places],
-        same: Sequence[Places],
-    ) -> None:
+    def unrolled(self, group: int, work: MemberWork) -> None:
         """Emit the work on this warp's members of a strided group, one after another.
 
         All values are loaded first.
@@ -103,8 +98,8 @@ class HostedEmitter(MemberEmitter):
             member = self.member(group, b.line(f"zext i32 {own} to i64"), row)
             if members:
                 member.bases = members[0][0].ports_known()
-                member.know(members[0][0], same)
-            for places in (*same, *reads):
+                member.know(members[0][0], work.once)
+            for places in (*work.once, *work.ahead):
                 member.load(places)
             members.append((member, None if sure else b.line(f"icmp slt i32 {k}, {count}")))
         for member, goes in members:
@@ -113,46 +108,40 @@ class HostedEmitter(MemberEmitter):
                 self.branch_to(goes, f"{head}.work", f"{head}.over")
                 self.begin(f"{head}.work")
             member.label = self.label
-            work(member)
+            work.emit(member)
             self.label = member.label
             if goes is not None:
                 b.lines.append(f"  br label %{head}.over")
                 self.begin(f"{head}.over")
 
-    def in_turn(
-        self,
-        group: int,
-        work: Callable[[MemberEmitter], None],
-        reads: Sequence[Places],
-        same: Sequence[Places],
-    ) -> None:
+    def in_turn(self, group: int, work: MemberWork) -> None:
         """Emit a loop over this warp's members of a strided group.
 
         A round loads the values of the next member before it works on its own.
         """
         b, warps, count = self.lanes, self.plan.warps, self.plan.members[group - self.root]
         head, before = self.new_label("each"), self.label
-        ahead = self.member(group, self.numbered(self.at_most("%warp", count - 1)))
-        starts = [ahead.load(places) for places in reads]
-        for places in same:
-            ahead.load(places)
-        at_start, known = ahead, ahead.ports_known()
+        at_start = self.member(group, self.numbered(self.at_most("%warp", count - 1)))
+        starts = [at_start.load(places) for places in work.ahead]
+        for places in work.once:
+            at_start.load(places)
+        known = at_start.ports_known()
         b.lines.append(f"  br label %{head}")
         self.begin(head)
         first = len(b.lines)
-        b.lines += [""] * (1 + len(reads))
+        b.lines += [""] * (1 + len(starts))
         goes = b.line(f"icmp slt i32 %{head}.k, {count}")
         self.branch_to(goes, f"{head}.work", f"{head}.over")
         self.begin(f"{head}.work")
         b.lines.append(f"  %{head}.up = add i32 %{head}.k, {warps}")
         ahead = self.member(group, self.numbered(self.at_most(f"%{head}.up", count - 1)))
         ahead.bases = dict(known)
-        nexts = [ahead.load(places) for places in reads]
+        nexts = [ahead.load(places) for places in work.ahead]
         member = self.member(group, self.numbered(f"%{head}.k"))
-        member.here = {places: f"%{head}.a{k}" for k, places in enumerate(reads)}
-        member.know(at_start, same)
+        member.here = {places: f"%{head}.a{k}" for k, places in enumerate(work.ahead)}
+        member.know(at_start, work.once)
         member.bases = dict(known)
-        work(member)
+        work.emit(member)
         b.lines.append(f"  br label %{head}, !llvm.loop !0")
         ends = f"%{member.label} ]"
         b.lines[first] = f"  %{head}.k = phi i32 [ %warp, %{before} ], [ %{head}.up, {ends}"

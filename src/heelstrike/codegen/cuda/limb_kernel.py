@@ -6,6 +6,7 @@ from functools import partial
 
 from heelstrike.codegen.cuda.apart import GLOBAL, IN_SPACE, LOCAL, ApartFunctions
 from heelstrike.codegen.cuda.call_code import CalledFunctions
+from heelstrike.codegen.cuda.hosted_code import MemberWork
 from heelstrike.codegen.cuda.member_code import MemberEmitter
 from heelstrike.codegen.cuda.member_lanes import MemberLanes, MemberTables
 from heelstrike.codegen.cuda.module import WARP
@@ -78,7 +79,7 @@ def _step(program: TracedProgram, emitter: WarpGroupEmitter, outputs: set[str]) 
                 *_pointer(k, f"%l{k}"),
             ]
         emitter.ports = pointers | {list(pointers)[k]: f"%port{k}" for k in numbers}
-        emitter.hosted(emitter.root, partial(_record, program))
+        emitter.hosted(emitter.root, MemberWork(partial(_record, program)))
         emitter.ports = pointers
         lines.append("  br label %recorded")
         emitter.begin("recorded")
@@ -87,7 +88,7 @@ def _step(program: TracedProgram, emitter: WarpGroupEmitter, outputs: set[str]) 
     lines.append(BARRIER)
     emitter.end_commit(failed, clock)
     if (late := emitter.plan.late) is not None:
-        emitter.hosted(emitter.root, lambda root: root.call(late))
+        emitter.hosted(emitter.root, MemberWork(lambda root: root.call(late)))
     lines += [BARRIER, "  br label %step.end"]
 
 
@@ -115,7 +116,7 @@ def _inputs(
     emitter.label = "entry"
     for group, own in enumerate(plan.inputs):
         if own:
-            emitter.hosted(group, partial(_copy, own), (), len(own))
+            emitter.hosted(group, MemberWork(partial(_copy, own), len(own)))
     return [*lanes.lines, BARRIER], emitter.label
 
 

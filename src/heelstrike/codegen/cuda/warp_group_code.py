@@ -9,10 +9,11 @@ that only the member itself reads. That of a strided group is a function that al
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from heelstrike.codegen.cuda.apart import Argument
-from heelstrike.codegen.cuda.hosted_code import HostedEmitter
+from heelstrike.codegen.cuda.hosted_code import HostedEmitter, MemberWork
 from heelstrike.codegen.cuda.member_code import MemberEmitter
 from heelstrike.codegen.cuda.schedule import Part, Rounds, Segment
 from heelstrike.codegen.cuda.units import Places, Unit
@@ -76,7 +77,7 @@ class WarpGroupEmitter(HostedEmitter):
         for row in segment.phases:
             self.units(row[self.group])
             if units := row[self.root]:
-                self.hosted(self.root, partial(self.hosted_units, units, 0))
+                self.hosted(self.root, MemberWork(partial(self.hosted_units, units, 0)))
             for group in range(self.root + 1, len(row)):
                 if units := row[group]:
                     self.shared(group, units)
@@ -110,9 +111,9 @@ class WarpGroupEmitter(HostedEmitter):
             )
             inner.is_apart, inner.label = True, "entry"
             inner.inside = None if inside is None else (inside[0], "%over")
-            reads, size = inner.read_ahead(group, units), sum(unit.size for unit in units)
-            work = partial(inner.hosted_units, units, depth)
-            inner.hosted(group, work, reads, size, inner.read_once(units))
+            emit, size = partial(inner.hosted_units, units, depth), sum(unit.size for unit in units)
+            ahead, once = inner.read_ahead(group, units), inner.read_once(units)
+            inner.hosted(group, MemberWork(emit, size, ahead, once))
             return lanes.lines
 
         self.lanes.lines.append(self.apart.call(arguments, code, id(units)))
@@ -148,7 +149,7 @@ class WarpGroupEmitter(HostedEmitter):
         for group, pairs in enumerate(part.carried):
             late = [pair for pair in pairs if pair[1] not in self.plan.early]
             if late and group >= self.root:
-                self.hosted(group, partial(self.take, late, over), (), len(late))
+                self.hosted(group, MemberWork(partial(self.take, late, over), len(late)))
         self.store(b.select(ends, b.const(1.0), zero), self.all(end.done[0]))
         b.lines.append(BARRIER)
         return goes_on
@@ -176,7 +177,7 @@ class WarpGroupEmitter(HostedEmitter):
         slots = [first + k for k in range(self.size)]
         self.to_shared(total, slots)
         for group in self.hosted_memory():
-            self.hosted(group, partial(self.add_finite, slots), *self.following(group))
+            self.hosted(group, self.commit_work(group, partial(self.add_finite, slots)))
         clock = self.load(self.all(Place(CLOCK, 0)))
         return failed, clock
 
@@ -184,10 +185,10 @@ class WarpGroupEmitter(HostedEmitter):
         """Return the groups without warps that have memory."""
         return [k for k, own in enumerate(self.plan.memory) if own and k >= self.root]
 
-    def following(self, group: int) -> tuple[list[Places], int]:
-        """Return the next values of a strided group's memory, and their number."""
+    def commit_work(self, group: int, emit: Callable[[MemberEmitter], None]) -> MemberWork:
+        """Return work on the next values of a group's memory."""
         found = [following for _, following in self.plan.memory[group]]
-        return [w for w in found if self.is_far(group, w)], len(found)
+        return MemberWork(emit, len(found), [w for w in found if self.is_far(group, w)])
 
     def add_finite(self, slots: list[int], member: MemberEmitter) -> None:
         """Check whether a member's next values are finite, too."""
@@ -216,7 +217,7 @@ class WarpGroupEmitter(HostedEmitter):
         for places, value in values:
             self.store(value, places)
         for group in self.hosted_memory():
-            self.hosted(group, self.take_memory, *self.following(group))
+            self.hosted(group, self.commit_work(group, self.take_memory))
         b.lines.append(f"  br label %{kept}.over")
         self.begin(f"{kept}.over")
 
