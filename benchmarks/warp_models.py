@@ -90,7 +90,16 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--limit", type=float, default=LIMIT, help="of the time of a run [s]")
     parser.add_argument("--budget", type=float, help="no run begins later than this [s]")
     parser.add_argument("--side", help=argparse.SUPPRESS)
-    return parser.parse_args()
+    options = parser.parse_args()
+    for given, known in (
+        (options.models, list(MODELS)),
+        (options.laws.split(","), LAWS.split(",")),
+    ):
+        if unknown := [name for name in given if name not in known]:
+            parser.error(f"no '{unknown[0]}'; there are {', '.join(known)}")
+    if not all(count.isdecimal() and int(count) for count in options.worlds.split(",")):
+        parser.error(f"--worlds is '{options.worlds}'; pass numbers, such as {WORLDS}")
+    return options
 
 
 def _started(job: Job) -> subprocess.Popen[str]:

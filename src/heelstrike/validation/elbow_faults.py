@@ -32,6 +32,7 @@ from heelstrike.validation.elbow_physics import (
     first_impacts,
     flights,
     hinge_impulses,
+    least_squares,
 )
 from heelstrike.validation.elbow_recording import CENTRE, GRAVITY, HINGE, RATE, SHORT, SIGNS
 from heelstrike.validation.measured_set import Cases, Floats
@@ -162,14 +163,8 @@ def _fitted(equations: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]
     """Return x of M x = r over all of them, and its standard error; outliers weigh less."""
 
     def solved(chosen: Sequence[tuple[Floats, Floats]]) -> Floats:
-        matrix = np.concatenate([m for m, _ in chosen])
-        right = np.concatenate([r for _, r in chosen])
-        weight = np.ones(len(right))
-        for _ in range(20):
-            x = np.linalg.lstsq(matrix * weight[:, None], right * weight, rcond=None)[0]
-            left = np.abs(right - matrix @ x)
-            weight = 1 / np.sqrt(1 + (left / (3 * np.median(left))) ** 2)
-        return np.asarray(x)
+        matrices, rights = zip(*chosen, strict=True)
+        return least_squares(np.concatenate(matrices), np.concatenate(rights))
 
     random = np.random.default_rng(0)
     drawn = random.integers(0, len(equations), (REDRAWN, len(equations)))

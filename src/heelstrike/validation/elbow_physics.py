@@ -225,13 +225,17 @@ def inward(impacts: list[tuple[State, State]]) -> Floats:
         rows.append(np.cross(inside, p, axisa=0).T)
         changed = two.angular_momentum() - one.angular_momentum()
         values.append(changed - np.cross(corners[low] - one.com, p))
-    matrix, right = np.concatenate(rows), np.concatenate(values)
+    return least_squares(np.concatenate(rows), np.concatenate(values))
+
+
+def least_squares(matrix: Floats, right: Floats) -> Floats:
+    """Return x of M x = r, where what is left beyond three times its median weighs less."""
     weight = np.ones(len(right))
     for _ in range(20):
-        d = np.linalg.lstsq(matrix * weight[:, None], right * weight, rcond=None)[0]
-        left = np.abs(right - matrix @ d)
+        x = np.linalg.lstsq(matrix * weight[:, None], right * weight, rcond=None)[0]
+        left = np.abs(right - matrix @ x)
         weight = 1 / np.sqrt(1 + (left / (3 * np.median(left))) ** 2)
-    return np.asarray(d)
+    return np.asarray(x)
 
 
 def hinge_impulses(impacts: list[tuple[State, State]], over: Floats | float = 1.0) -> Floats:
