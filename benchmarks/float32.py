@@ -28,14 +28,13 @@ from rich.table import Table
 import heelstrike as hs
 from benchmarks.command import keep, parser
 from benchmarks.whole_body import LAWS, Faller, faller, swaying, tumbling, with_robots
+from heelstrike.step.inputs import FRICTION_LAST
 
 WORLDS, TIMES = 32, 8
 """States of each kind are their product."""
 BETWEEN = {"settling": 0.05, "swaying": 0.05, "falling": 0.1}
 """Time between two states that are compared [s]."""
 SEEN = ("body_force", "touching")
-LAST = "joint friction, last"
-"""State of the dry friction of joints: its torque in the last step, over its limit."""
 QUICK_LAWS = ("Rigid", "FeedbackLinearized", "Elastic, implicit")
 ALLOWED = 1e-3
 """Error that 99 of 100 bodies may have."""
@@ -104,11 +103,11 @@ def compared(exact: hs.Simulator, single: hs.Simulator, steps: int) -> tuple[np.
     same = (one["touching"] == other["touching"]).all(axis=1)
     off, loaded = _differences(one, other)
     forgotten = one
-    if LAST in exact.state:
-        last = exact.state[LAST].copy()
-        exact.state[LAST] = 0 * last
+    if FRICTION_LAST in exact.state:
+        last = exact.state[FRICTION_LAST].copy()
+        exact.state[FRICTION_LAST] = 0 * last
         forgotten = exact.observe(*SEEN)
-        exact.state[LAST] = last
+        exact.state[FRICTION_LAST] = last
     own, both = _differences(one, forgotten)
     return off[loaded], np.broadcast_to(same[:, None], off.shape)[loaded], own[both]
 

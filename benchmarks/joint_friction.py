@@ -24,9 +24,8 @@ import heelstrike as hs
 from benchmarks.command import keep, parser
 from heelstrike.bench.standing import first_pose
 from heelstrike.contact.solver.joint_rows import SLACK
-from heelstrike.step.inputs import FRICTION_MEMORY
+from heelstrike.step.inputs import FRICTION_LAST
 from heelstrike.step.joints import STILL
-from heelstrike.step.plan import dry_joints
 
 ROBOTS = ("g1", "anymal_c")
 LAWS = {
@@ -65,12 +64,13 @@ def settled(robot: hs.Robot, law: str) -> dict[str, Any]:
     q0 = np.tile(pose, (WORLDS, 1))
     q0[:, 7:] += OFF * np.random.default_rng(0).normal(size=(WORLDS, robot.nq - 7))
     sim.reset(q0=q0)
-    joints, shares, driven, rounds = list(dry_joints(robot)), [], [], []
+    joints, shares, driven, rounds = np.flatnonzero(robot.friction > 0), [], [], []
+    limit = robot.friction[joints]
     for _ in range(STEPS):
         if law == "rigid":
             rounds.append(sim.observe("solver_rounds")["solver_rounds"].mean())
         state = sim.step()
-        share, v = state[FRICTION_MEMORY[1]], state["v"][:, joints]
+        share, v = state[FRICTION_LAST] / limit, state["v"][:, joints]
         shares.append(np.abs(share).max(axis=1))
         driven.append(((np.abs(share) == 1) & (share * v > STILL * DT)).any(axis=1))
     return {

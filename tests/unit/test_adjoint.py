@@ -86,7 +86,8 @@ def test_gradient_of_a_standing_robot():
 def test_gradient_with_motors_and_a_torque_limit_that_is_reached():
     motors = hs.Motors(stall_torque=3.0, no_load_speed=1.0, time_constant=2e-3, friction=0.05)
     sim = standing(motors=motors)
-    assert_gradients(sim, ["servo.q_ref", "motors.stall_torque"])
+    # torques of dry friction are 100 times smaller than others, and lose as many digits in the sum
+    assert_gradients(sim, ["servo.q_ref", "motors.stall_torque"], share=1e-5)
 
 
 def test_gradient_on_a_height_field():

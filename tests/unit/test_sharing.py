@@ -230,6 +230,7 @@ def test_a_robot_has_the_same_bits(law, width, dtype, eager):
 def test_code_grows_by_tables_alone(monkeypatch):
     """Points add rows to the tables, and to the functions only the sum's and the commit's lines."""
     share_from(monkeypatch, 100)
+    monkeypatch.setattr(sharing, "MIN_SIZE", 30)  # the block of a point is that small
 
     def instructions(count, width):
         text = emit(points(count).trace(["sum"]), width, FLOAT64).text

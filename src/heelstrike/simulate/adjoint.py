@@ -24,7 +24,7 @@ from heelstrike.simulate.adaptive import refuse
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.spatial.vector import zeros
 from heelstrike.step.inputs import (
-    FRICTION_MEMORY,
+    FRICTION_LAST,
     HELD,
     HELD_CONTACTS,
     HELD_FRICTION,
@@ -136,8 +136,8 @@ class DifferentiableStep:
         if not self._couples:
             return {HELD: (later["v"] - before["v"]) / self._dt}
         found = {HELD: self._forward.output(ACCELERATION)[:, -1], HELD_CONTACTS: later[IMPULSES]}
-        if FRICTION_MEMORY[1] in later:
-            found[HELD_FRICTION] = later[FRICTION_MEMORY[1]]
+        if FRICTION_LAST in later:
+            found[HELD_FRICTION] = later[FRICTION_LAST]
         return found
 
     def _check_apart(self) -> None:

@@ -24,7 +24,8 @@ from heelstrike.step.body_forces import power_of
 from heelstrike.step.clearance import remember_clearance
 from heelstrike.step.evaluation import Contacts, Evaluation, Load
 from heelstrike.step.inputs import (
-    FRICTION_MEMORY,
+    FRICTION_EXPECTED,
+    FRICTION_LAST,
     IMPULSES,
     LAST_ACCELERATION,
     LOST_CONTACTS,
@@ -225,9 +226,9 @@ def _account_slots(inputs: StepInputs, evaluations: Sequence[Evaluation], next_q
 
 def _remember_friction(inputs: StepInputs, found: Evaluation, k: int, i: int) -> None:
     """Update the memories of dry friction of joint i, the k-th that has it."""
-    share = (1 / inputs.dry[i]) * found.friction_torque[i]
-    _, before = inputs.friction
-    motion = before[k], inputs.v[i], found.a[i], inputs.dt
-    new = expected_friction(found.friction_state[k], share, *motion)
-    for name, value in zip(FRICTION_MEMORY, new, strict=True):
-        inputs.program.update_part(name, k, value)
+    p, memory, torque = inputs.program, inputs.friction, found.friction_torque[i]
+    assert memory is not None
+    own = found.friction_state[k], torque, memory.last[k], inputs.dry[i]
+    new = expected_friction(*own, inputs.v[i], found.a[i], inputs.dt)
+    p.update_part(FRICTION_EXPECTED, k, new)
+    p.update_part(FRICTION_LAST, k, torque)

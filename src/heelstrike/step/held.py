@@ -132,7 +132,7 @@ def _torques(state: StepState, torques: Sequence[Torque], a: SX) -> tuple[SX, SX
     slope = sum((torque.slope for torque in torques), SX(0))
     applied = [torque.now - torque.slope * a for torque in torques]
     line, slope = ca.densify(SX(line)), ca.densify(SX(slope))
-    shares = dict(zip(state.plan.friction_joints, ca.vertsplit(inputs.held_friction), strict=True))
+    last = dict(zip(state.plan.friction_joints, ca.vertsplit(inputs.held_friction), strict=True))
     inertias = held_inertias(state)
     sliding = {}
     for limb, i in by_joint(inputs.limbs):
@@ -140,8 +140,8 @@ def _torques(state: StepState, torques: Sequence[Torque], a: SX) -> tuple[SX, SX
             for torque, acted in zip(torques, applied, strict=True):
                 for row in torque.rows.get(i, ()):
                     if isinstance(row, DryFriction):
-                        share = shares[i]
-                        sliding[i] = where(ca.fabs(share) >= 1, ca.sign(share), 0)
+                        at_limit = ca.fabs(last[i]) >= row.limit
+                        sliding[i] = where(at_limit, ca.sign(last[i]), 0)
                         now, fall = held_friction(state, i, row, inertias[i]).line(sliding[i])
                         line[i], slope[i] = line[i] + now, slope[i] + fall
                         acted[i] += now - fall * a[i]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import casadi as ca
@@ -40,8 +41,11 @@ WORKS = (
 )
 """Names of the works that a step accounts for, in the order of its memory `work`; their sum is the
 change of kinetic plus potential energy."""
-FRICTION_MEMORY = ("joint friction, expected", "joint friction, last")
-"""Memories of joints with dry friction, see joints.expected_friction."""
+FRICTION_EXPECTED = "joint friction, expected"
+"""Name of the memory of states that dry friction of joints is expected to have in the next step
+(joints.expected_friction),"""
+FRICTION_LAST = "joint friction, last"
+"""and of its torques in the last one [N m or N]."""
 FIELD_MEMORY = "contact field"
 """Name of the memory of the coupled bodies' anchors: y of contact/solver/anchors.py, over dt."""
 CLEARANCE_MEMORY = "clearance"
@@ -63,12 +67,25 @@ HELD = "held acceleration"
 IMPULSES = "impulse memory"
 """Name of the memory of coupled contacts, see IMPULSE_MEMORY."""
 HELD_CONTACTS, HELD_FRICTION = "held contacts", "held friction"
-"""Names of the inputs that are the memories of coupled contacts, and of the share that dry friction
-has of its limit, after a step that was made (held.py)."""
+"""Names of the inputs that are the memories of coupled contacts, and of the torques of dry
+friction, after a step that was made (held.py)."""
 HALF_STEP = "half step"
 """Name of the memory of half the change of velocities in the last step (half_step.py)."""
 UNSHARED_MEMORY = "contact field, unshared"
 """Name of the memory of how far fields moved since loads were shared (solver/sharing.py)."""
+
+
+@dataclass(frozen=True)
+class FrictionMemory:
+    """Memories of the dry friction of joints, as symbols."""
+
+    expected: SX
+    last: SX
+
+    @staticmethod
+    def of(p: Program, count: int) -> FrictionMemory:
+        """Declare the memories for a number of joints."""
+        return FrictionMemory(*(p.memory(x, count) for x in (FRICTION_EXPECTED, FRICTION_LAST)))
 
 
 class StepInputs:
@@ -130,8 +147,8 @@ class StepInputs:
             self.dry = motors.friction(self.dry)
             self.damping = self.damping + SX(motors.motors.damping)
         joints = plan.friction_joints
-        self.friction = [p.memory(name, len(joints)) for name in FRICTION_MEMORY if joints]
-        """Memories of joints with dry friction, in the order of FRICTION_MEMORY."""
+        self.friction = FrictionMemory.of(p, len(joints)) if joints else None
+        """Memories of joints with dry friction; None: there are none."""
         sizes = [memory_size(scene, pair) for pair in scene.pairs]
         memory = p.memory("contact memory", sum(sizes)) if sum(sizes) else SX(0, 1)
         self.law_memories = [memory[a:b, :] for a, b in pairwise(np.cumsum([0, *sizes]))]

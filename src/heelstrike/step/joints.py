@@ -14,6 +14,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from heelstrike.contact.law import where
 from heelstrike.contact.solver.joint_rows import DryFriction, RangeStop
 from heelstrike.dynamics.effective_mass import joint_inertias
 from heelstrike.ir.number import number
@@ -108,30 +109,28 @@ def friction_torque(state: StepState) -> Torque:
     for k, i in enumerate(joints):
         force = state.inputs.dry[i]
         stopped_in_a_step = force / float(inertia[i]) * dt
-        if state.inputs.friction:
-            guess, last = (memory[k] for memory in state.inputs.friction)
+        if memory := state.inputs.friction:
+            guess, last = memory.expected[k], memory.last[k]
             if state.plan.couples:
                 slides = ca.fabs(v[i]) > stopped_in_a_step
                 guess = ca.if_else(slides, -ca.sign(v[i]), guess)
             damping = STUCK * float(inertia[i])
             steep = -damping * v[i], damping * dt
-            rows[i] = (DryFriction(*steep, force, guess, force * last, STILL),)
+            rows[i] = (DryFriction(*steep, force, guess, last, STILL),)
         else:
             now[i] = -force * v[i] / ca.fmax(ca.fabs(v[i]), stopped_in_a_step)
-    return Torque(now, zeros(robot.nv), rows, cheap=bool(state.inputs.friction))
+    return Torque(now, zeros(robot.nv), rows, cheap=state.inputs.friction is not None)
 
 
-def expected_friction(state: SX, share: SX, before: SX, v: SX, a: SX, dt: SX) -> tuple[SX, SX]:
-    """Return the state to expect of a joint's dry friction in the next step, and its share.
+def expected_friction(state: SX, torque: SX, before: SX, limit: SX, v: SX, a: SX, dt: SX) -> SX:
+    """Return the state to expect of a joint's dry friction in the next step.
 
-    States are -1 or 1 for a joint that slides, 0 for one that sticks; a share is that of the
-    friction's limit, `before` in the last step. A joint that stuck for two steps slides where its
-    torque, continued at the same rate, passes the limit; one that slid sticks where its velocity,
-    continued at the same rate, turns back by more than half of STILL. A wrong guess costs another
-    round.
+    States are -1 or 1 for a joint that slides, 0 for one that sticks; `before` is the torque in the
+    last step. A joint that stuck for two steps slides where its torque, continued at the same rate,
+    passes the limit; one that slid sticks where its velocity, continued at the same rate, turns
+    back by more than half of STILL. A wrong guess costs another round.
     """
-    share = ca.if_else(state == 0, share, state)
-    ahead = share + ca.if_else(ca.fabs(before) != 1, share - before, 0)
-    slips = ca.if_else(ca.fabs(ahead) > 1, ca.sign(ahead), 0)
-    goes_on = ca.if_else(state * (v + 2 * dt * a) < STILL / 2 * dt, state, 0)
-    return ca.if_else(state == 0, slips, goes_on), share
+    stuck, side = ca.fabs(before) < limit, ca.copysign(1, torque)
+    slips = ca.logic_and(stuck, ca.fabs(2 * torque - before) > limit)
+    goes_on = side * (v + 2 * dt * a) < STILL / 2 * dt
+    return where(where(state == 0, slips, goes_on), side, 0)

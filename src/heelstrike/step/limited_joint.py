@@ -53,9 +53,14 @@ class LimitedJoint:
     beyond: SX | None
     """and how far the joint gets beyond the range without acceleration."""
 
+    @property
+    def tested(self) -> list[Piecewise]:
+        """Rows but the stop, which is tested with the others of its limb."""
+        return [row for row in self.rows if row is not self.stop]
+
     def excess(self, a: SX) -> SX:
-        """Return a number that is above 0 if a row is not on its guessed piece."""
-        return reduce(ca.fmax, (row.excess(a) for row in self.rows))
+        """Return a number that is above 0 if a tested row may not be on its guessed piece."""
+        return reduce(ca.fmax, (row.excess(a) for row in self.tested))
 
     def begin(self, p: Program, first: SX) -> Searched:
         """Return the joint in a round of the search; inside a block.

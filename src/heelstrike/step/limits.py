@@ -101,7 +101,8 @@ def solve_limited(
         total = loop.carry("counted", zeros(counts))
         searched = loop.carry("searched", SX(0))
         a, counted = solve(line, slope)
-        excess = _joined(p, limbs, "excess", _excess(p, limbs, joints, a), ca.fmax, beyond)
+        further, own = _further(limbs, joints, a, beyond), _excess(p, limbs, joints, a)
+        excess = _joined(p, limbs, "excess", own, ca.fmax, further)
         with p.block("joint limits"):
             unsure = p.let("unsure", ca.logic_or(excess > 0, loop.rounds > 0))
         with guarded(p, "pieces", unsure) as guard:
@@ -169,10 +170,31 @@ def _push(p: Program, limbs: Limbs, joints: Mapping[int, LimitedJoint]) -> dict[
     return found
 
 
-def _excess(p: Program, limbs: Limbs, joints: Mapping[int, LimitedJoint], a: SX) -> dict[int, SX]:
-    """Return for each joint a number that is above 0 if a row is not on its guessed piece."""
+def _further(
+    limbs: Limbs, joints: Mapping[int, LimitedJoint], a: SX, beyond: Mapping[str, SX]
+) -> dict[str, SX]:
+    """Return for each limb with stops a number that is above 0 if one of them may push.
+
+    No joint of the limb gets further by its acceleration than the fastest one.
+    """
     found = {}
-    for limb, i in ((limb, i) for limb, i in by_joint(limbs) if i in joints):
+    for limb, indices in limbs:
+        if limb in beyond:
+            own = {i: stop for i in indices if i in joints and (stop := joints[i].stop) is not None}
+            fastest = reduce(ca.fmax, (ca.fabs(a[i]) for i in own))
+            ahead = next(iter(own.values())).ahead
+            found[limb] = beyond[limb] + ahead * ahead * fastest
+    return found
+
+
+def _excess(p: Program, limbs: Limbs, joints: Mapping[int, LimitedJoint], a: SX) -> dict[int, SX]:
+    """Return for each joint a number that is above 0 if a row may not be on its guessed piece.
+
+    Stops of ranges are left out.
+    """
+    found = {}
+    acting = ((limb, i) for limb, i in by_joint(limbs) if i in joints and joints[i].tested)
+    for limb, i in acting:
         with p.block("excess", limb=limb, member=i):
             found[i] = p.let("excess", joints[i].excess(a[i]))
     return found
@@ -234,9 +256,9 @@ def _joined(
     found = []
     for limb, indices in limbs:
         own = [numbers[i] for i in indices if i in numbers]
+        own += [more[limb]] if more and limb in more else []
         if own:
             with p.block(name, limb=limb):
-                own += [more[limb]] if more and limb in more else []
                 found.append(p.let(name, reduce(join, own)))
     return reduce(join, found)
 

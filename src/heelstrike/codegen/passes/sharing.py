@@ -19,8 +19,10 @@ from heelstrike.ir.code import Code, Guard, Item, PackedCode, Repeat, SharedCode
 from heelstrike.ir.graph import Graph, in_order_of_use
 from heelstrike.ir.operations import CONST
 
-MIN_SIZE = 30
-"""Operations of a shared block, at least: a call costs as much as a few operations."""
+MIN_SIZE = 60
+"""Operations of a shared block, inputs and constants included, at least: a call fetches the place
+of each value. The joints' blocks have 20 to 50. With a least size of 30, a step of G1 on springs
+takes a fifth more instructions."""
 MIN_SAVED, MIN_SAVED_ALONE = 300, 1500
 """Operations by which sharing a block must shorten the code, at least, for several lanes and for
 one: a single world waits for the memory through which shared blocks exchange their values."""

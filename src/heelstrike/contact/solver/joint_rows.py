@@ -9,8 +9,8 @@ All fall as the acceleration grows, so that each is the gradient of a convex fun
 on which piece a row is: 0 on its slope, else the sign of the torque that does not change; a stop
 has 1 where it pushes, -1 where it does not.
 
-`excess` tests the piece that is guessed, in as few operations as there can be: it is done for every
-joint in every step, all else only for joints whose guess is wrong.
+`excess` tests the piece that is guessed, without slack and in as few operations as there can be: it
+is done for every joint in every step, all else only for joints whose guess may be wrong.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ class Clamp:
         return where(state == 0, self.free(a), state * self.limit)
 
     def excess(self, a: SX) -> SX:
-        """Return by how much the free torque is beyond the guessed piece; above 0: it is wrong."""
-        return self._beyond(SX(self.guess), a)
+        """Return a number above 0 where the torque may be beyond its limit."""
+        return ca.fabs(self.free(a)) - self.limit
 
     def _clamped(self, z: SX) -> SX:
         return ca.fmax(-self.limit, ca.fmin(self.limit, z))
@@ -109,6 +109,11 @@ class DryFriction(Clamp):
 
     def kept(self, p: Program) -> DryFriction:
         return replace(self, now=p.let("now", self.anchor + self.now), anchor=0.0)
+
+    def excess(self, a: SX) -> SX:
+        """Return a number above 0 where the guessed piece may be wrong."""
+        z, moves = self.free(a), self.limit - self.still * self.slope
+        return where(SX(self.guess) == 0, ca.fabs(z) - self.limit, moves - self.guess * z)
 
     def _beyond(self, state: SX, a: SX) -> SX:
         inside, z = state == 0, self.free(a)
@@ -180,8 +185,9 @@ class Bounded:
         return beyond > slack
 
     def excess(self, a: SX) -> SX:
-        """Return a number above 0 where the guessed piece is wrong."""
-        return where(self.misses(SX(self.guess), a), 1, -1)
+        """Return a number above 0 where the torque may be beyond its bounds."""
+        z = self.now - self.slope * a
+        return ca.fmax(z - (self.high - self.high_slope * a), self.low - self.low_slope * a - z)
 
 
 @dataclass(frozen=True)
@@ -250,19 +256,14 @@ class RangeStop(Stop):
     ahead: SX
     """Duration of the step [s]."""
 
-    def beyond(self, a: SX | float = 0.0) -> SX:
+    def beyond(self) -> SX:
         """Return how far the joint gets beyond the range [rad or m]; below 0: it stays inside."""
-        q = self.reached + self.ahead * self.ahead * a
         if self.low == -np.inf:
-            return q - number(self.high)
+            return self.reached - number(self.high)
         if self.high == np.inf:
-            return number(self.low) - q
+            return number(self.low) - self.reached
         middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
-        return ca.fabs(q - number(middle)) - number(half)
-
-    def excess(self, a: SX) -> SX:
-        """Return how far a joint with a stop that does not push gets beyond its range, or more."""
-        return self.beyond(a) - BARELY * (self.ahead * self.ahead)
+        return ca.fabs(self.reached - number(middle)) - number(half)
 
 
 Piecewise = Clamp | Bounded | Stop
