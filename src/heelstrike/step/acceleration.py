@@ -43,8 +43,8 @@ class Acceleration:
     torques: list[SX]
     """Applied torques of the control, damping with springs, dry friction and, where there are any,
     stops [N m or N]."""
-    friction_state: SX
-    """State of joints with dry friction: -1 or 1 where one slides, else 0."""
+    sliding: SX
+    """Whether each joint with dry friction slides, 1 or 0."""
     body_forces: list[BodyForce]
     """Pushes and gravity compensation."""
     loops: list[ClosedLoop]

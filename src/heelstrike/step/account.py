@@ -228,7 +228,7 @@ def _remember_friction(inputs: StepInputs, found: Evaluation, k: int, i: int) ->
     """Update the memories of dry friction of joint i, the k-th that has it."""
     p, memory, torque = inputs.program, inputs.friction, found.friction_torque[i]
     assert memory is not None
-    own = found.friction_state[k], torque, memory.last[k], inputs.dry[i]
+    own = found.sliding[k], torque, memory.last[k], inputs.dry[i]
     new = expected_friction(*own, inputs.v[i], found.a[i], inputs.dt)
     p.update_part(FRICTION_EXPECTED, k, new)
     p.update_part(FRICTION_LAST, k, torque)

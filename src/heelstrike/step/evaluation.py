@@ -95,8 +95,8 @@ class Evaluation:
     """Accelerations of the bodies less gravity, in their frames."""
     torque: SX
     """Torque applied by the control, by velocity index [N m or N]."""
-    friction_state: SX
-    """State of joints with dry friction: -1 or 1 where one slides, else 0."""
+    sliding: SX
+    """Whether each joint with dry friction slides, 1 or 0."""
     friction_torque: SX
     """Torque of dry friction, by velocity index [N m or N]."""
     passive_torque: SX

@@ -126,7 +126,7 @@ def _contacts(
 
 
 def _torques(state: StepState, torques: Sequence[Torque], a: SX) -> tuple[SX, SX, list[SX], SX]:
-    """Return line and slope of all torques, the torques as they acted, and states of friction."""
+    """Return line and slope of all torques, the torques as they acted, and which joints slide."""
     p, inputs = state.program, state.inputs
     line = sum((torque.now for torque in torques), SX(0))
     slope = sum((torque.slope for torque in torques), SX(0))
@@ -134,15 +134,15 @@ def _torques(state: StepState, torques: Sequence[Torque], a: SX) -> tuple[SX, SX
     line, slope = ca.densify(SX(line)), ca.densify(SX(slope))
     last = dict(zip(state.plan.friction_joints, ca.vertsplit(inputs.held_friction), strict=True))
     inertias = held_inertias(state)
-    sliding = {}
+    slides = {}
     for limb, i in by_joint(inputs.limbs):
         with p.block("held torque", limb=limb, member=i):
             for torque, acted in zip(torques, applied, strict=True):
                 for row in torque.rows.get(i, ()):
                     if isinstance(row, DryFriction):
-                        at_limit = ca.fabs(last[i]) >= row.limit
-                        sliding[i] = where(at_limit, ca.sign(last[i]), 0)
-                        now, fall = held_friction(state, i, row, inertias[i]).line(sliding[i])
+                        slides[i] = ca.fabs(last[i]) >= row.limit
+                        piece = where(slides[i], ca.sign(last[i]), 0)
+                        now, fall = held_friction(state, i, row, inertias[i]).line(piece)
                         line[i], slope[i] = line[i] + now, slope[i] + fall
                         acted[i] += now - fall * a[i]
                     else:
@@ -151,8 +151,8 @@ def _torques(state: StepState, torques: Sequence[Torque], a: SX) -> tuple[SX, SX
                         line[i], slope[i] = line[i] + now, slope[i] + fall
                         acted[i] += row.on(state_held, a[i])
             line[i], slope[i] = p.let("line", line[i]), p.let("slope", slope[i])
-    states = ca.vertcat(SX(0, 1), *(sliding[i] for i in state.plan.friction_joints))
-    return line, slope, applied, states
+    sliding = ca.vertcat(SX(0, 1), *(slides[i] for i in state.plan.friction_joints))
+    return line, slope, applied, sliding
 
 
 def _factored(

@@ -122,15 +122,18 @@ def friction_torque(state: StepState) -> Torque:
     return Torque(now, zeros(robot.nv), rows, cheap=state.inputs.friction is not None)
 
 
-def expected_friction(state: SX, torque: SX, before: SX, limit: SX, v: SX, a: SX, dt: SX) -> SX:
+def expected_friction(slides: SX, torque: SX, before: SX, limit: SX, v: SX, a: SX, dt: SX) -> SX:
     """Return the state to expect of a joint's dry friction in the next step.
 
-    States are -1 or 1 for a joint that slides, 0 for one that sticks; `before` is the torque in the
-    last step. A joint that stuck for two steps slides where its torque, continued at the same rate,
-    passes the limit; one that slid sticks where its velocity, continued at the same rate, turns
-    back by more than half of STILL. A wrong guess costs another round.
+    States are -1 or 1 for a joint that slides, with the sign of its torque, 0 for one that sticks;
+    `slides` is whether it did, `before` the torque in the last step. A joint that stuck for two
+    steps slides where its torque, continued at the same rate, passes the limit; one that slid
+    sticks where its velocity, continued at the same rate, turns back by more than half of STILL. A
+    wrong guess costs another round.
     """
     stuck, side = ca.fabs(before) < limit, ca.copysign(1, torque)
     slips = ca.logic_and(stuck, ca.fabs(2 * torque - before) > limit)
     goes_on = side * (v + 2 * dt * a) < STILL / 2 * dt
-    return where(where(state == 0, slips, goes_on), side, 0)
+    sticks = ca.logic_not(slides)
+    next_slides = ca.logic_or(ca.logic_and(slides, goes_on), ca.logic_and(sticks, slips))
+    return where(next_slides, side, 0)

@@ -293,11 +293,10 @@ def _applied(
 
 
 def _sliding(torques: Sequence[Torque], applied: Sequence[SX]) -> SX:
-    """Return the states of dry friction: -1 or 1 where it is at its limit, else 0."""
+    """Return for each joint with dry friction whether that is at its limit."""
     found = []
     for torque, own in zip(torques, applied, strict=True):
         for i, rows in torque.rows.items():
             for row in (row for row in rows if isinstance(row, DryFriction)):
-                at_limit = ca.fabs(own[i]) >= row.limit
-                found.append(where(at_limit, ca.copysign(1, own[i]), 0))
+                found.append(ca.fabs(own[i]) >= row.limit)
     return ca.vertcat(SX(0, 1), *found)

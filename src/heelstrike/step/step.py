@@ -91,7 +91,7 @@ def evaluate(inputs: StepInputs, q: SX, v: SX, stage: float) -> Evaluation:
         found.a,
         found.specific,
         torque=control,
-        friction_state=found.friction_state,
+        sliding=found.sliding,
         friction_torque=friction,
         passive_torque=passive,
         body_forces=found.body_forces,

@@ -74,8 +74,8 @@ def accelerate_swept(
     merged = coupling.with_slots(merged, solved.impulses, solved.slides, touches)
     ended = solved.rounds, solved.ended, solved.residual
     coupled = CoupledSolution(a, specific, merged, kept, *ended, tree.multipliers)
-    applied, states = zip(*(applied_torque(t, state, a) for t in torques), strict=True)
-    sliding = ca.vertcat(SX(0, 1), *(x for own in states for x in own))
+    applied, slides = zip(*(applied_torque(t, state, a) for t in torques), strict=True)
+    sliding = ca.vertcat(SX(0, 1), *(x for own in slides for x in own))
     return LimitedSolution(a, list(applied), sliding, SX(0, 1)), coupled
 
 

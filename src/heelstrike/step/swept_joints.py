@@ -11,7 +11,6 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 
-from heelstrike.contact.law import where
 from heelstrike.contact.solver.joint_rows import DryFriction, Piecewise, Stop, joint_row
 from heelstrike.contact.solver.swept import SweptProblem
 from heelstrike.dynamics.effective_mass import carried_inertias, joint_inertias
@@ -87,11 +86,11 @@ def held_friction(state: StepState, i: int, row: DryFriction, inertia: float) ->
 
 
 def applied_torque(torque: Torque, state: StepState, a: SX) -> tuple[SX, list[SX]]:
-    """Return a torque as it acted, and the states of its dry friction.
+    """Return a torque as it acted, and whether each of its dry frictions slides.
 
     Dry friction at its limit counts as sliding only where the joint moves.
     """
-    applied, states = torque.now - torque.slope * a, []
+    applied, sliding = torque.now - torque.slope * a, []
     for i, rows in torque.rows.items():
         for row in rows:
             own, _ = row.at(a[i])
@@ -100,5 +99,5 @@ def applied_torque(torque: Torque, state: StepState, a: SX) -> tuple[SX, list[SX
                 after = state.v[i] + state.dt * a[i]
                 high = ca.logic_and(own >= row.limit, after < -SLIDES)
                 low = ca.logic_and(own <= -row.limit, after > SLIDES)
-                states.append(where(high, 1, where(low, -1, 0)))
-    return applied, states
+                sliding.append(ca.logic_or(high, low))
+    return applied, sliding

@@ -47,7 +47,7 @@ class LimitedSolution:
     applied: list[SX]
     """Torques in the order of the arguments [N m or N]."""
     sliding: SX
-    """State of joints with dry friction: -1 or 1 where one slides, else 0."""
+    """Whether each joint with dry friction slides, 1 or 0."""
     counted: SX
     """Sum of what the solves counted, over all rounds."""
 

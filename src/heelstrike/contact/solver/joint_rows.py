@@ -46,12 +46,13 @@ class Clamp:
 
     def kept(self, p: Program) -> Clamp:
         """Return the row with what is dear to compute as symbols; inside a block."""
-        return replace(self, now=p.let("now", self.now))
+        return replace(self, now=p.let("now", self.now), slope=p.let("slope", self.slope))
 
     def searched(self, p: Program) -> Clamp:
         """Return the row as symbols; inside a block."""
-        slope, limit = p.let("slope", self.slope), p.let("limit", self.limit)
-        return replace(self.kept(p), slope=slope, limit=limit, guess=0.0)
+        kept = self.kept(p)
+        slope, limit = p.let("slope", kept.slope), p.let("limit", self.limit)
+        return replace(kept, slope=slope, limit=limit, guess=0.0)
 
     def free(self, a: SX) -> SX:
         """Return the torque without its limit."""
