@@ -176,7 +176,7 @@ def install(monkeypatch) -> Driver:
     """Install the mock GPUs in place of cuda-core, and return their driver."""
     compiled, current.number = {}, None
 
-    def make(program, outputs=None, dtype="float32", arch="sm_90", math="exact", mapping="auto"):
+    def make(program, outputs=None, dtype="float32", arch="sm_90", math="exact", few=False):
         made = real(program, outputs, dtype, arch, math, "world")
         compiled[made.text.encode()] = Kernel(compile_program(program, outputs, 32, dtype))
         return made

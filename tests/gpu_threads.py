@@ -29,13 +29,13 @@ LANES = 2
 
 
 class ThreadBatch(Batch):
-    """Two worlds that step as on a GPU."""
+    """Two worlds that step as on a GPU that has few of them."""
 
     def __init__(
         self, program: Program, outputs: list[str], dtype: str = "float64", slices: int = 1
     ) -> None:
         traced, real = program.trace(outputs), REALS[dtype]
-        self.plan = schedule(traced, real.bytes)
+        self.plan = schedule(traced, real.bytes, few=True)
         assert self.plan is not None
         super().__init__(Layout.of(traced, WARP, real, 0), _never, LANES)
         text = emit_limb_kernel(traced, self.plan, real, False) + "\n" + gpu_attributes(False, None)

@@ -316,6 +316,33 @@ def test_a_guard_around_a_loop():
     assert not votes(ours, 0)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rounds_that_call_functions_where_worlds_are_few(dtype):
+    """What belongs to no limb is called in every round in which a world needs it."""
+
+    def inside(p, x, total):
+        with p.block("start", limb="trunk"):
+            v = p.variable("v", x)
+        with repeated(p, "rounds", 12) as loop:
+            y = loop.carry("y", x[0])
+            with guarded(p, "far", y * total > 0.2) as far, p.block("far"):
+                pull = far.leave("pull", long(y, 200))
+            with p.block("round", limb=LEGS[0]):
+                part = p.let("part", ca.cos(y + 0.1 * pull))
+            with p.block("round", limb="trunk"):
+                loop.next(y, p.let("new", 0.6 * y + 0.3 * part))
+                loop.until(ca.fabs(y) < 0.35)
+                p.assign(v[1], v[1] + 0.1 * part)
+        return v
+
+    program, values = with_legs(inside), {"u": [[0.4], [-0.6]]}
+    assert schedule(program.trace(["new"])) is None  # a thread per world
+    ours, _ = same_bits(program, ["new"], 4, dtype, **values)
+    assert sum("far" in str(unit.called) for _, _, unit in work(ours.plan.parts)) == 1
+    assert votes(ours, 1) > 0
+    assert np.ptp(ours.output("new")) > 0.1
+
+
 def test_small_guards_have_no_branch(monkeypatch):
     """Their work is done for every world; the bits are the same."""
 

@@ -76,18 +76,19 @@ def cached_ptx(
     dtype: str,
     arch: str,
     math: str,
+    few: bool = False,
     folder: str | Path | None = None,
 ) -> Ptx:
-    """Return `make_ptx(build(), outputs, dtype, arch, math)`, from the cache if there."""
+    """Return `make_ptx(build(), outputs, dtype, arch, math, few=few)`, from the cache if there."""
 
     def make() -> tuple[Layout, bytes]:
         from heelstrike.codegen.cuda import ptx
 
-        made = ptx.make_ptx(build(), outputs, dtype, arch, math)
+        made = ptx.make_ptx(build(), outputs, dtype, arch, math, few=few)
         return made.layout, made.as_bytes()
 
     target = CodeTarget("nvptx64-nvidia-cuda", arch, "")
-    options = (list(outputs), dtype, arch, math)
+    options = (list(outputs), dtype, arch, math, few)
     return Ptx.from_bytes(_cached((digest(key), options), target, make, folder)[1])
 
 

@@ -139,10 +139,11 @@ class CompiledScene:
     def kernel(self, outputs: tuple[str, ...] = ()) -> AnyKernel:
         """Return the step compiled to record these outputs."""
         plan, width = self.plan, 1 if self.worlds == 1 else None
-        wanted = (plan.pushes, plan.varied, plan.freed, outputs, width)
+        few = plan.slots_couple and self.target.few(self.worlds)
+        wanted = (plan.pushes, plan.varied, plan.freed, outputs, width, few)
         if wanted not in self._kernels:
             self._kernels[wanted] = self.target.kernel(
-                plan.key(), lambda: step_program(plan, outputs), outputs, width
+                plan.key(), lambda: step_program(plan, outputs), outputs, width, few
             )
         return self._kernels[wanted]
 

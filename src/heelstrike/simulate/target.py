@@ -26,6 +26,8 @@ NUMBERED = re.compile("cuda:([0-9]{1,4}(?:,[0-9]{1,4})*)")
 TYPES = {"cpu": "float64", "cuda": "float32"}
 """Default type of the numbers by kind of device."""
 MATHS = ("exact", "fast")
+FEW = 64
+"""Worlds for each multiprocessor of a GPU up to which they are few (benchmarks/gpu.md)."""
 
 
 @dataclass(frozen=True)
@@ -65,19 +67,28 @@ class CompileTarget:
         """Names of the GPUs by number."""
         return {str(number): str(current_device(number).name) for number in self.gpus}
 
+    def few(self, worlds: int) -> bool:
+        """Return whether each GPU has few worlds of this number, FEW for each multiprocessor."""
+        found = [current_device(number).properties.multiprocessor_count for number in self.gpus]
+        return bool(found) and worlds <= FEW * sum(found)
+
     def kernel(
         self,
         key: object,
         build: Callable[[], Program | TracedProgram],
         outputs: Sequence[str],
         width: int | None,
+        few: bool = False,
     ) -> AnyKernel:
-        """Return a program compiled for `width` lanes on a CPU (None: its widest), or for GPUs."""
+        """Return a program compiled for `width` lanes on a CPU (None: its widest), or for GPUs.
+
+        `few` is whether GPUs have few worlds.
+        """
         if self.device == "cpu":
             return cached_kernel(key, build, outputs, width, self.dtype)
         archs = {number: architecture(current_device(number)) for number in self.gpus}
         made = {
-            arch: cached_ptx(key, build, outputs, self.dtype, arch, self.math)
+            arch: cached_ptx(key, build, outputs, self.dtype, arch, self.math, few)
             for arch in sorted(set(archs.values()))
         }
         loaded = {number: CudaKernel(made[arch], number) for number, arch in archs.items()}

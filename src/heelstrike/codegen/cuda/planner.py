@@ -61,7 +61,9 @@ HOPPER = 90
 """Number of Hopper's architecture, sm_90."""
 
 
-def schedule(program: TracedProgram, size: int = 4, most: int = MAX_SHARED) -> Schedule | None:
+def schedule(
+    program: TracedProgram, size: int = 4, most: int = MAX_SHARED, few: bool = False
+) -> Schedule | None:
     """Return a schedule, or None if the program has no limbs, or a loop that calls (called.py).
 
     Args:
@@ -69,6 +71,8 @@ def schedule(program: TracedProgram, size: int = 4, most: int = MAX_SHARED) -> S
         size: Size of a value [bytes].
         most: Largest shared memory of a block slice [bytes]; None is returned where it is too
             small.
+        few: Whether loops may call: all warps then wait for the one that does. That is faster than
+            a thread per world where the GPU has few worlds for each multiprocessor.
     """
     nexts = {next_of(port.name) for port in program.memory}
     simple = all(isinstance(x, Code) for item in program.record for x in flatten(item))
@@ -80,8 +84,8 @@ def schedule(program: TracedProgram, size: int = 4, most: int = MAX_SHARED) -> S
         return None
     level = by_loops(program.step, boundary)
     in_loops = [code for loop in loops(level) for code in all_codes(loop.level)]
-    if any(called_code(code) is not None for code in in_loops):
-        return None  # all warps would wait in every round for the one that calls
+    if not few and any(called_code(code) is not None for code in in_loops):
+        return None
     late = boundary.called(program.late) if program.late else None
     planners: dict[bool, _Planner | None] = {}
     for strided, local, limit in (

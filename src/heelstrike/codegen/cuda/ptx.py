@@ -42,6 +42,7 @@ def make_ptx(
     arch: str = "sm_90",
     math: str = "exact",
     mapping: str = "auto",
+    few: bool = False,
 ) -> Ptx:
     """Return the PTX of a program.
 
@@ -53,6 +54,8 @@ def make_ptx(
         math: "exact" for the CPU's bits, "fast" for approximate division and fused sums.
         mapping: "world" for a thread per world, "part" for a warp per limb, "auto" for a warp per
             limb where the program has limbs.
+        few: Whether the GPU has few worlds for each multiprocessor: then programs whose loops call
+            functions, as those with contact between bodies, have a warp per limb, too.
     """
     real = real_type(dtype)
     _check_choice("math", math, ("exact", "fast"))
@@ -68,7 +71,7 @@ def make_ptx(
     traced = program if isinstance(program, TracedProgram) else program.trace(outputs)
     fast = math == "fast"
     limit = MAX_SHARED if int(number[1]) >= HOPPER else SHARED
-    plan = None if mapping == "world" else schedule(traced, real.bytes, limit)
+    plan = None if mapping == "world" else schedule(traced, real.bytes, limit, few)
     if plan is None and mapping == "part":
         raise ProgramError(
             f"program '{program.name}' has no limbs, or a loop that calls functions",
