@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from heelstrike.codegen.cuda.called import CalledCode
 from heelstrike.codegen.cuda.groups import Groups
 from heelstrike.codegen.cuda.schedule import Part, loops, work
@@ -51,7 +53,7 @@ def assign_slots(
     row of at least `aligned` values starts at a multiple of that.
     """
     found: dict[Place, int] = {}
-    placed: list[tuple[Lifetime, int, int]] = []
+    placed = _Placed()
     left = dict.fromkeys(lifetimes)
     chosen = []
     for row in (*rows, *((place,) for place in lifetimes)):
@@ -63,16 +65,29 @@ def assign_slots(
         life = lifetimes[row[0]]
         for place in row[1:]:
             life = life.union(lifetimes[place])
-        taken = sorted((a, b) for other, a, b in placed if life.overlaps(other))
-        unit = aligned if len(row) >= aligned else 1
-        start = 0
-        for a, b in taken:
-            if start + len(row) <= a:
-                break
-            start = max(start, -(-b // unit) * unit)
-        placed.append((life, start, start + len(row)))
+        start = placed.add(life, len(row), aligned if len(row) >= aligned else 1)
         found |= {place: start + k for k, place in enumerate(row)}
     return found
+
+
+class _Placed:
+    """Rows that have slots, in the order of their slots."""
+
+    def __init__(self) -> None:
+        self._rows = np.zeros((0, 4), int)  # slots from, to, and phases from, to
+
+    def add(self, life: Lifetime, size: int, unit: int) -> int:
+        """Return the first slot, a multiple of `unit`, from which `size` are free for that long."""
+        begins, ends, first, last = self._rows.T
+        taken = (first <= life.last) & (life.first <= last)
+        reached = -(-ends[taken] // unit) * unit
+        starts = np.maximum.accumulate(np.concatenate([[0], reached]))
+        fits = starts[:-1] + size <= begins[taken]
+        start = int(starts[np.argmax(fits) if fits.any() else -1])
+        row = start, start + size, life.first, life.last
+        at = int(np.searchsorted(begins, start))
+        self._rows = np.insert(self._rows, at, row, axis=0)
+        return start
 
 
 def lifetimes(
