@@ -108,8 +108,8 @@ def check_resources(ptx):
 
 
 def test_the_rounds_of_a_servo_go_over_warps():
-    """A loop in the middle; carried values stay where they are computed. Joints are a strided
-    group, whose servo is computed once before the rounds.
+    """A loop in the middle; carried values stay where they are computed. Limbs do for their joints
+    what every step does; the search for torques under a guard is a strided group.
     """
     scene = hs.Scene(load("hoap1", collide="feet"), hs.Plane())
     traced = hs.Simulator(scene, control=hs.Servo()).program.trace([])
@@ -127,8 +127,8 @@ def test_the_rounds_of_a_servo_go_over_warps():
     assert min(leg) > 100
     assert max(leg) == leg[1]
     assert 10 < root[0] < 100 < min(root[1:])  # after the rounds, the base in flight
-    assert turns[0] > 0 == turns[1]  # turned again after the rounds, in flight
-    assert min(joints) > 10
+    assert turns[0] == turns[1] == 0 < turns[2]  # turned again after the rounds, in flight
+    assert joints[0] < joints[2] < 20 < 200 < joints[1]
     assert plan.members == [1, 20, 20]
     assert plan.loops
     guarded = sum(

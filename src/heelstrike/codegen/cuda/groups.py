@@ -23,6 +23,9 @@ FEW_MEMBERS, MUCH_WORK = 8, 500
 MIN_SIZE = 20
 """Operations of a member from which on two members of one limb suffice: one warp would have to
 compute them all."""
+LITTLE_WORK = 860
+"""Operations of all members up to which blocks without guards are left to their limbs: a member of
+a strided group spends more instructions on places than on so little work (benchmarks/gpu.md)."""
 
 
 class Groups:
@@ -128,7 +131,14 @@ def strided_groups(codes: Sequence[Code]) -> list[list[Unit]]:
 def _worthwhile(units: Sequence[Unit]) -> list[Unit]:
     """Return those units of the same members whose work all warps should share."""
     much = len(units[0].codes) >= FEW_MEMBERS and sum(unit.size for unit in units) >= MUCH_WORK
-    return [unit for unit in units if much or len(unit.codes) >= _least_members(unit.codes)]
+    found = [unit for unit in units if much or len(unit.codes) >= _least_members(unit.codes)]
+    return [unit for unit in found if not _is_little(unit)]
+
+
+def _is_little(unit: Unit) -> bool:
+    """Return whether limbs compute the blocks of a unit in fewer instructions."""
+    little = unit.size * len(unit.codes) <= LITTLE_WORK and not unit.needs
+    return little and all(code.limb and not code.tag.unset for code in unit.codes)
 
 
 def _packed(codes: Sequence[Code]) -> Iterator[tuple[list[Code], Unit]]:
