@@ -20,7 +20,7 @@ blocks may change. Loops are in loop.py, guards in guard.py, tables in table.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -42,16 +42,15 @@ from heelstrike.ir.code import (
 )
 from heelstrike.ir.collector import collector_paused
 from heelstrike.ir.dead_code import without_dead_code
-from heelstrike.ir.number import is_number
 from heelstrike.ir.operations import Counts, count
+from heelstrike.ir.values import Values
 
 if TYPE_CHECKING:
     from heelstrike.ir.arguments import Parts
     from heelstrike.ir.routine import Routine
-    from heelstrike.ir.scope import Scope
 
 
-class Program:
+class Program(Values):
     """Expressions over named inputs and memory, cut into blocks."""
 
     def __init__(self, name: str) -> None:
@@ -59,7 +58,7 @@ class Program:
             raise ProgramError(
                 f"a program cannot be named '{name}'", value=name, allowed="letters, digits and _"
             )
-        self.name = name
+        super().__init__(name)
         self.inputs: dict[str, Port] = {}
         self.outputs: dict[str, Output] = {}
         self.memories: dict[str, Port] = {}
@@ -74,21 +73,14 @@ class Program:
         """Blocks, loops, guards and look-ups in the order of their execution."""
         self.kept: dict[str, list[Statement]] = {}
         """Memories that guards update, and the statements that do so after the step."""
-        self.scopes: list[Scope] = []
-        """Loops and guards that are open, the innermost last."""
-        self.variables: set[Place] = set()
-        """Places whose values may be assigned."""
         self.routines: dict[object, Routine | None] = {}
         """Routines by function and form of the arguments; None: traced in each call."""
         self.forms: dict[int, tuple[object, object, Parts]] = {}
         """Frozen dataclasses among arguments of routines by id, their forms and parts."""
         self.failure: Place | None = None
         """Condition of `fail_when`."""
-        self._places: dict[int, tuple[Place, SX]] = {}  # symbol's hash -> place, and the symbol
-        self._values = 0  # number of slots
         self._open: Block | None = None
         self._outputs: list[tuple[Place, SX]] = []  # copies of values of the open block
-        self._homes: dict[Place, Scope] = {}  # scopes outside which a value does not exist
 
     # inputs and memory
 
@@ -202,7 +194,7 @@ class Program:
     def as_variable(self, name: str, value: SX) -> SX:
         """Return a variable with this value: the value itself where all its entries are ones."""
         entries = SX(value).nonzeros()
-        whole = SX(value).is_dense() and all(map(self._is_variable, entries))
+        whole = SX(value).is_dense() and all(map(self.is_variable, entries))
         return value if whole else self.variable(name, value)
 
     def assign(self, variable: SX, value: SX) -> None:
@@ -226,7 +218,7 @@ class Program:
         new = value if active is None else ca.if_else(active, value, variable)
         assigned: dict[Place, SX] = {}
         for symbol, entry in zip(variable.nonzeros(), dense(new).nonzeros(), strict=True):
-            if not self._is_variable(symbol):
+            if not self.is_variable(symbol):
                 raise ProgramError(
                     f"block '{block.tag}' assigns to '{symbol}', which is not a variable",
                     value=str(symbol),
@@ -378,99 +370,16 @@ class Program:
 
     def add(self, block: Block) -> None:
         """Add a block to the statements, if all that it reads exists where it stands."""
-        if self._homes and block.results:
+        if self.scoped and block.results:
             expressions = ca.vertcat(*(entry for _, entry in block.results))
             symbols = ca.symvar(expressions)
             block.whole = expressions, symbols
             self.check_exist(self.places_of(symbols, block.tag)[0], block.tag)
         self.statements.append(block)
 
-    def new_value(self, name: str) -> tuple[SX, Place]:
-        """Return a new symbol and the slot in which its value will be."""
-        symbol, (place,) = self.new_values(name, 1)
-        return symbol, place
-
-    def new_values(self, name: str, count: int) -> tuple[SX, list[Place]]:
-        """Return a column of new symbols and the slots in which their values will be."""
-        symbols = SX.sym(name, count)
-        places = [Place(None, self._values + i) for i in range(count)]
-        self._values += count
-        if self.scopes and (guard := self.scopes[-1].guard()) is not None:
-            self._homes |= dict.fromkeys(places, guard.home())
-        for place, symbol in zip(places, symbols.nonzeros(), strict=True):
-            self._places[symbol.element_hash()] = place, symbol
-        return symbols, places
-
-    def declare(self, places: Sequence[Place]) -> None:
-        """Make variables of new values."""
-        self.variables.update(places)
-        if self.scopes:
-            self._homes |= dict.fromkeys(places, self.scopes[-1].home())
-
-    def declare_outside(self, places: Sequence[Place], scope: Scope) -> None:
-        """Make variables, which exist outside a scope, of new values that were made inside it."""
-        self.variables.update(places)
-        for place in places:
-            self._homes.pop(place, None)
-        if scope.outer is not None:
-            self._homes |= dict.fromkeys(places, scope.outer.home())
-
-    @property
-    def value_count(self) -> int:
-        """Number of slots so far."""
-        return self._values
-
-    def symbol_at(self, place: Place, name: str) -> SX:
-        """Return a new symbol for the value at a place."""
-        symbol = SX.sym(name)
-        self._places[symbol.element_hash()] = place, symbol
-        return symbol
-
-    def symbols_of(self, array: str, size: int, stride: int = 0) -> SX:
-        """Return new symbols for the elements of an array.
-
-        With a stride they move with a loop's counter.
-        """
-        symbols = SX.sym(array, size)
-        for i, symbol in enumerate(symbols.nonzeros()):
-            self._places[symbol.element_hash()] = Place(array, i, stride), symbol
-        return symbols
-
-    def place_of(self, symbol: SX, reader: object) -> Place:
-        """Return the place of a symbol's value; an error names its reader."""
-        found = self._places.get(symbol.element_hash())
-        if found is None:
-            raise ProgramError(
-                f"block '{reader}' of program '{self.name}' uses symbol '{symbol}'",
-                value=str(symbol),
-                allowed="inputs, memory and lets of this program",
-            )
-        return found[0]
-
-    def known_place(self, symbol: SX) -> Place | None:
-        """Return the place of a symbol's value; None for what is no symbol of this program."""
-        found = self._places.get(symbol.element_hash())
-        return None if found is None else found[0]
-
-    def places_of(
-        self, symbols: Iterable[SX], reader: object
-    ) -> tuple[list[tuple[Place, SX]], list[SX]]:
-        """Return symbols with the places of their values, and those that stand for numbers."""
-        own: list[tuple[Place, SX]] = []
-        numbers: list[SX] = []
-        for symbol in symbols:
-            found = self._places.get(symbol.element_hash())
-            if found is not None:
-                own.append((found[0], symbol))
-            elif is_number(symbol):
-                numbers.append(symbol)
-            else:
-                own.append((self.place_of(symbol, reader), symbol))  # raises an error
-        return own, numbers
-
     def input_symbols(self, name: str) -> SX:
         """Return the column of symbols through which expressions read an input."""
-        symbols = dict(self._places.values())
+        symbols = self.all_symbols()
         return ca.vertcat(*(symbols[Place(name, i)] for i in range(self.inputs[name].size)))
 
     def open_block(self, user: str) -> Block:
@@ -486,23 +395,6 @@ class Program:
         if self._open is not None:
             raise ProgramError(
                 f"{what} opened inside block '{self._open.tag}'", remedy="close that first"
-            )
-
-    def check_exist(self, values: Iterable[tuple[Place, SX]], reader: object) -> None:
-        """Raise an error if a value is used outside the scope in which it exists."""
-        known: set[Scope | None] = {None}
-        for place, symbol in values:
-            home = self._homes.get(place)
-            if home is None or home in known:
-                continue
-            if any(scope.knows(home) for scope in self.scopes):
-                known.add(home)
-                continue
-            kind = "loop" if home.need is None else "guard"
-            raise ProgramError(
-                f"block '{reader}' uses '{symbol}', which exists only inside {kind} '{home.name}'",
-                value=str(symbol),
-                remedy=f"assign it to a variable that is declared before the {kind}",
             )
 
     def check_new(self, name: str) -> None:
@@ -521,8 +413,7 @@ class Program:
         other.inputs = self.inputs | self.memories
         other.tables = dict(self.tables)
         other.constants = dict(self.constants)
-        other.variables = set(self.variables)
-        other._places, other._values = dict(self._places), self._values
+        other.know(self)
         return other
 
     def _check_part(self, name: str, start: int, count: int) -> None:
@@ -556,17 +447,13 @@ class Program:
     def _is_computed(self, entry: SX) -> bool:
         """Return whether a block must compute an entry, or copy it: a variable may change."""
         if entry.is_symbolic():
-            return bool(self.variables) and self._is_variable(entry)
+            return bool(self.variables) and self.is_variable(entry)
         return not entry.is_constant()
-
-    def _is_variable(self, entry: SX) -> bool:
-        found = self._places.get(entry.element_hash()) if entry.is_symbolic() else None
-        return found is not None and found[0] in self.variables
 
     def _reads_variable(self, block: Block, entry: SX) -> bool:
         if not self.variables:
             return False
-        return any(self._is_variable(symbol) for symbol in ca.symvar(block.resolve(entry)))
+        return any(self.is_variable(symbol) for symbol in ca.symvar(block.resolve(entry)))
 
     def _accumulate(
         self, name: str, value: SX, initial: float, combine: Callable[[SX, SX], SX]
