@@ -30,7 +30,7 @@ Written by `python tools/performance_page.py` from `benchmarks/results`.
 """
 CPU = """## Roofline on the CPU
 
-{cpu}, {date}, {load:.0f} other processes: {clock:.2f} GHz, peak {peak:.0f} Gflop/s in float64 on
+{cpu}, {date}, load of other processes {load:.0f}: {clock:.2f} GHz, peak {peak:.0f} Gflop/s in float64 on
 one core, measured by fused multiply-adds in registers (`{command}`). Robots stand on their feet;
 256 worlds in {lanes:.0f} lanes on one thread, nothing recorded, everything that acts at the
 joints included. Operations are additions, multiplications, divisions and functions of the traced
@@ -61,7 +61,7 @@ ACCURACY = """## Equal accuracy
 
 Simulated seconds per second of CPU time on one thread, each simulator with the largest step, or
 the largest `accuracy` of `dt="auto"`, that keeps the base within 1 mm, or within 0.1 mm, of its
-own converged path ({cpu}, {load:.0f} other processes; `{command}`). A path that has not
+own converged path ({cpu}, load of other processes {load:.0f}; `{command}`). A path that has not
 converged at steps of 39 us has no figures: what happens then depends on the step, whatever its
 size. Only the feet of hoap1 touch. Steps of one size are 20 ms / n; of n above 20, only 32 and 64
 are tried.
