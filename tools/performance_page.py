@@ -32,11 +32,11 @@ CPU = """## Roofline on the CPU
 
 {cpu}, {date}, load of other processes {load:.0f}: {clock:.2f} GHz, peak {peak:.0f} Gflop/s in
 float64 on one core, measured by fused multiply-adds in registers (`{command}`). Robots stand on
-their feet; 256 worlds in {lanes:.0f} lanes on one thread, nothing recorded, everything that acts at the
-joints included. Operations are additions, multiplications, divisions and functions of the traced
-step for one world; the body of a loop counts once, and so does work that a guard skips, so that
-shares of the peak are upper bounds under elastic laws and lower ones where the solver takes
-several rounds.
+their feet; 256 worlds in {lanes:.0f} lanes on one thread, nothing recorded, everything that acts
+at the joints included. Operations are additions, multiplications, divisions and functions of the
+traced step for one world; the body of a loop counts once, and so does work that a guard skips,
+so that shares of the peak are upper bounds under elastic laws and lower ones where the solver
+takes several rounds.
 """
 CODE = """## Instructions and spills
 
