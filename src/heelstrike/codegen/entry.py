@@ -32,20 +32,7 @@ class Branch:
     calls: Plan
 
 
-@dataclass(frozen=True)
-class Prefetch:
-    """Fetch of the cache lines into which the next record goes, while this one is computed."""
-
-    sizes: tuple[tuple[str, int], ...]
-    """Ports that are recorded, and the size of a tile's record [bytes]."""
-
-
-Plan = tuple[Call | Cycle | Branch | Prefetch, ...]
-
-LINE = 64
-"""Size of a cache line [bytes]."""
-PREFETCH = "llvm.prefetch.p0"
-"""LLVM's intrinsic function for it."""
+Plan = tuple[Call | Cycle | Branch, ...]
 
 
 class Entry:
@@ -165,12 +152,8 @@ class Entry:
     def _current_label(self) -> str:
         return next(line for line in reversed(self.lines) if line.endswith(":"))[:-1]
 
-    def _work(
-        self, entry: Call | Cycle | Branch | Prefetch, tile: str, frame: str, counter: str
-    ) -> str:
-        """One tile's call, loop, guard or fetch; returns the last call's answer."""
-        if isinstance(entry, Prefetch):
-            return self._prefetch(entry, tile)
+    def _work(self, entry: Call | Cycle | Branch, tile: str, frame: str, counter: str) -> str:
+        """One tile's call, loop or guard; returns the last call's answer."""
         if isinstance(entry, Call):
             return self._call(entry, tile, frame, counter)
         if isinstance(entry, Branch):
@@ -210,48 +193,33 @@ class Entry:
 
     def _call(self, call: Call, tile: str, frame: str, counter: str) -> str:
         n = self._new()
-        pointers = [frame, *(self._port(name, n, tile, "%record") for name in call.ports)]
-        arguments = ", ".join(f"ptr {pointer}" for pointer in pointers)
+        pointers = [f"ptr {frame}"]
+        for name in call.ports:
+            p, x = self.ports[name], f"{n}.{self.ports[name]}"
+            offset = f"%e{x}"
+            self.lines += [
+                f"  %a{x} = getelementptr ptr, ptr %ports, i64 {p}",
+                f"  %b{x} = load ptr, ptr %a{x}",
+                f"  %c{x} = getelementptr i64, ptr %strides, i64 {p}",
+                f"  %d{x} = load i64, ptr %c{x}",
+                f"  %e{x} = mul i64 {tile}, %d{x}",
+            ]
+            if name in self.recorded:
+                self.lines += [
+                    f"  %f{x} = getelementptr i64, ptr %records, i64 {p}",
+                    f"  %g{x} = load i64, ptr %f{x}",
+                    f"  %h{x} = mul i64 %record, %g{x}",
+                    f"  %i{x} = add i64 %e{x}, %h{x}",
+                ]
+                offset = f"%i{x}"
+            own = self._own(name, offset)
+            self.lines.append(f"  %j{x} = getelementptr i8, ptr %b{x}, i64 {own}")
+            pointers.append(f"ptr %j{x}")
+        arguments = ", ".join(pointers)
         self.lines.append(
             f'  %r{n} = call i1 @"{self.name}.{call.function}"(i64 {counter}, {arguments})'
         )
         return f"%r{n}"
-
-    def _prefetch(self, entry: Prefetch, tile: str) -> str:
-        n = self._new()
-        self.lines.append(f"  %record.after{n} = add i64 %record, 1")
-        for name, size in entry.sizes:
-            pointer = self._port(name, n, tile, f"%record.after{n}")
-            for start in range(0, size, LINE):
-                at = f"{pointer}.{start}"
-                self.lines += [
-                    f"  {at} = getelementptr i8, ptr {pointer}, i64 {start}",
-                    f"  call void @{PREFETCH}(ptr {at}, i32 1, i32 3, i32 1)",
-                ]
-        return "false"
-
-    def _port(self, name: str, n: str, tile: str, record: str) -> str:
-        """The address of a port's values of a tile, and of a record if it has several."""
-        p, x = self.ports[name], f"{n}.{self.ports[name]}"
-        offset = f"%e{x}"
-        self.lines += [
-            f"  %a{x} = getelementptr ptr, ptr %ports, i64 {p}",
-            f"  %b{x} = load ptr, ptr %a{x}",
-            f"  %c{x} = getelementptr i64, ptr %strides, i64 {p}",
-            f"  %d{x} = load i64, ptr %c{x}",
-            f"  %e{x} = mul i64 {tile}, %d{x}",
-        ]
-        if name in self.recorded:
-            self.lines += [
-                f"  %f{x} = getelementptr i64, ptr %records, i64 {p}",
-                f"  %g{x} = load i64, ptr %f{x}",
-                f"  %h{x} = mul i64 {record}, %g{x}",
-                f"  %i{x} = add i64 %e{x}, %h{x}",
-            ]
-            offset = f"%i{x}"
-        own = self._own(name, offset)
-        self.lines.append(f"  %j{x} = getelementptr i8, ptr %b{x}, i64 {own}")
-        return f"%j{x}"
 
     def _own(self, port: str, offset: str) -> str:
         """The offset of this thread's share of a tile: all of it."""

@@ -15,7 +15,7 @@ from heelstrike.codegen.calls import CallEmitter, functions_of, grouped
 from heelstrike.codegen.cuda.module import WARP
 from heelstrike.codegen.cuda.registers import WORLD_REGISTERS, gpu_attributes
 from heelstrike.codegen.cuda.world_kernel import WorldKernel
-from heelstrike.codegen.entry import PREFETCH, Entry, Prefetch
+from heelstrike.codegen.entry import Entry
 from heelstrike.codegen.frame import scratch_frame
 from heelstrike.codegen.lanes import Lanes
 from heelstrike.codegen.passes.guards import without_guards
@@ -107,9 +107,6 @@ def emit(
         frame_bytes = frame.size * width * real.bytes
         small = sum(_size(part) for part in items) <= SMALL_CODE
         tiles = 1 if small else max(1, min(PASS_TILES, MAX_PASS_BYTES // max(frame_bytes, 1)))
-        sizes = [(port.array, port.size * width * real.bytes) for port in program.outputs]
-        plans[1] = (Prefetch(tuple(sizes)), *plans[1])
-        emitter.intrinsics.add(f"declare void @{PREFETCH}(ptr, i32, i32, i32)")
         entry = Entry(program.name, names, recorded, frame_bytes, tiles).text(*plans)
     constants = [constant_text(name, table, real) for name, table in program.constants.items()]
     parts = [*constants, *emitter.tables, *sorted(emitter.intrinsics), *emitter.texts, entry]
