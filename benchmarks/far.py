@@ -65,7 +65,7 @@ def errors(law: hs.SurfaceLaw) -> dict[str, list[float]]:
         x = run.data["q"].values[:, :, 0].astype(float)
         found[dtype] = x - x[:, :1], run.data["force"].values.sum(axis=2)
     moved, force = (np.abs(a - b) for a, b in zip(*found.values(), strict=True))
-    size = np.sqrt((force**2).mean(axis=(1, 2))) / (robot.mass * robot.gravity)
+    size = np.sqrt((force**2).sum(axis=2).mean(axis=1)) / (robot.mass * robot.gravity)
     return {"position": moved.max(axis=1).tolist(), "force": size.tolist()}
 
 

@@ -16,7 +16,7 @@ import daqp
 import numpy as np
 import pytest
 
-from heelstrike.contact.solver.joint_rows import SLACK, Clamp, DryFriction, Stop
+from heelstrike.contact.solver.joint_rows import SLACK, Bounded, Clamp, DryFriction, RangeStop
 from heelstrike.ir.program import Program
 from heelstrike.runtime.compiler import compile_program
 from heelstrike.step.limits import ROUNDS, solve_limited
@@ -25,6 +25,8 @@ from heelstrike.step.torque import Torque
 COUNT = 2000
 """Problems of each size."""
 DT = 1e-3
+HALF = 0.01
+"""Half the range of a joint [rad]."""
 STEEP = 1e4
 """Slope of dry friction, in inertias of its joint, as in a step of 1 ms (step/joints.py)."""
 
@@ -77,12 +79,7 @@ def kernel(joints: int, dtype: str = "float64"):
     none = ca.SX(ca.DM.zeros(joints))
     servo = rows(Clamp, "servo", "servo slope", "servo limit")
     friction = rows(DryFriction, *(f"friction{x}" for x in ("", " slope", " limit", " guess")))
-    stops = {
-        i: (Stop(now, slope, side, ca.if_else(side * now < 0, 1, -1)),)
-        for i, (now, slope, side) in enumerate(
-            zip(*(ca.vertsplit(given[x]) for x in ("stop", "stop slope", "side")), strict=True)
-        )
-    }
+    stops = {i: (stop(given, i),) for i in range(joints)}
 
     def solve(tau, slope):
         with p.block("solve"):
@@ -99,6 +96,14 @@ def kernel(joints: int, dtype: str = "float64"):
         for name, torque in zip(("servo", "friction", "stop"), found.applied, strict=True):
             p.output(f"torque of {name}", torque)
     return compile_program(p, dtype=dtype)
+
+
+def stop(given, i: int) -> RangeStop:
+    """The stop at an end of the range +-HALF, which joint i gets beyond by -now / k."""
+    now, slope, side = (given[name][i] for name in ("stop", "stop slope", "side"))
+    reached = side * HALF - now * DT**2 / slope
+    guess = ca.if_else(side * now < 0, 1, -1)
+    return RangeStop(now, slope, side, guess, -HALF, HALF, reached, ca.SX(DT))
 
 
 def eliminated(matrix: ca.SX, right: ca.SX) -> ca.SX:
@@ -122,6 +127,29 @@ def own_torques(given: dict[str, np.ndarray], a: np.ndarray) -> dict[str, np.nda
 def solved(given: dict[str, np.ndarray], dtype: str = "float64") -> dict[str, np.ndarray]:
     inputs = given | {"inertia": given["inertia"].reshape(COUNT, -1)}
     return kernel(given["bias"].shape[1], dtype)(**inputs)
+
+
+@pytest.mark.parametrize("kind", ["servo", "friction", "motor"])
+def test_a_row_that_misses_its_piece_never_passes_the_quick_test(kind):
+    """Accelerations lie around the kinks of each row, half of them within its slack."""
+    now, slope, limit, guess, a = (ca.SX.sym(x) for x in ("now", "slope", "limit", "guess", "a"))
+    row = {
+        "servo": Clamp(now, slope, limit),
+        "friction": DryFriction(now, slope, limit, guess, still=3e-3),
+        "motor": Bounded(now, slope, -limit, 2 * limit, 0.2 * slope, 0.1 * slope, limit),
+    }[kind]
+    numbers = now, slope, limit, guess, a
+    tests = ca.Function("tests", [*numbers], [row.excess(a), row.misses(ca.SX(row.guess), a)])
+    rng, count = np.random.default_rng(3), 20_000
+    slopes, limits = 10 ** rng.uniform(-3, 3, (2, count))
+    z = rng.choice([-1, 1, 2], count) * limits * (1 + rng.choice([1e-7, 1e-5, 1], count))
+    z *= rng.choice([0.999, 1, 1.001], count)
+    speed = rng.normal(size=count)
+    guesses = rng.integers(-1, 2, count)
+    given = z + slopes * speed, slopes, limits, guesses, speed
+    excess, misses = (np.array(x).ravel() for x in tests.map(count)(*(x[None] for x in given)))
+    assert ((excess > 0) | (misses == 0)).all()
+    assert 0.2 < misses.mean() < 0.9
 
 
 @pytest.mark.parametrize("joints", [3, 6, 10])

@@ -22,7 +22,7 @@ from heelstrike.simulate import target
 from heelstrike.sweeps import sweep as sweeping
 from heelstrike.sweeps.definition import define_sweep
 from heelstrike.sweeps.plan import SweepPlan
-from tests import gpu
+from tests import folding, gpu
 
 WORLDS = 71
 """Three tiles on one GPU; of two parts, one has a tile and a part of another, the other alike."""
@@ -137,6 +137,31 @@ def test_a_kernel_is_made_once_for_an_architecture_and_loaded_once_on_a_gpu(driv
     assert made == ["sm_90", "sm_120", "sm_90"]
     texts = [kernel.ptx.text for kernel in other.compiled.kernel().kernels]
     assert [text.split(".target ")[1].split()[0] for text in texts] == ["sm_90", "sm_120"]
+
+
+@mocked
+@pytest.mark.parametrize(
+    ("law", "device", "worlds", "few"),
+    [
+        (hs.Rigid(), "cuda", 128, True),  # 64 for each of the two multiprocessors of a mock GPU
+        (hs.Rigid(), "cuda", 129, False),
+        (hs.Elastic(), "cuda", 128, False),  # no loop: a warp per limb anyway
+        (hs.Rigid(), "cuda:0,1", 256, True),
+        (hs.Rigid(), "cuda:0,1,0", 192, True),  # two thirds of them on the first GPU
+        (hs.Rigid(), "cuda:0,1,0", 193, False),
+    ],
+)
+def test_few_worlds_of_bodies_that_touch(law, device, worlds, few, driver, monkeypatch, tmp_path):
+    """Their kernel is another one, which is chosen by what the fullest GPU gets."""
+
+    def asked(*options):
+        raise InterruptedError(options[-1])
+
+    monkeypatch.setattr(target, "cached_ptx", asked)
+    scene = hs.Scene(folding.chain(tmp_path), hs.Plane(law))
+    sim = hs.Simulator(scene, worlds=worlds, device=device)
+    with pytest.raises(InterruptedError, match=str(few)):
+        sim.compiled.kernel(())
 
 
 def test_another_thread_may_use_a_simulator(device):

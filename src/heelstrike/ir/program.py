@@ -413,7 +413,7 @@ class Program(Values):
         other.inputs = self.inputs | self.memories
         other.tables = dict(self.tables)
         other.constants = dict(self.constants)
-        other.know(self)
+        other.copy_values(self)
         return other
 
     def _check_part(self, name: str, start: int, count: int) -> None:

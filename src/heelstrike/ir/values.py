@@ -123,7 +123,7 @@ class Values:
         """Return the symbols by their places."""
         return dict(self._places.values())
 
-    def know(self, other: Values) -> None:
+    def copy_values(self, other: Values) -> None:
         """Take over the symbols and variables of another program."""
         self.variables = set(other.variables)
         self._places, self._values = dict(other._places), other._values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -68,9 +69,11 @@ class CompileTarget:
         return {str(number): str(current_device(number).name) for number in self.gpus}
 
     def few(self, worlds: int) -> bool:
-        """Return whether each GPU has few worlds of this number, FEW for each multiprocessor."""
-        found = [current_device(number).properties.multiprocessor_count for number in self.gpus]
-        return bool(found) and worlds <= FEW * sum(found)
+        """Return whether every GPU gets at most FEW worlds for each of its multiprocessors."""
+        gpus = Counter(self.gpus)
+        counts = {n: current_device(n).properties.multiprocessor_count for n in gpus}
+        part = -(-worlds // max(len(self.gpus), 1))
+        return bool(gpus) and all(gpus[n] * part <= FEW * counts[n] for n in gpus)
 
     def kernel(
         self,

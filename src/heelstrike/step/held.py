@@ -1,6 +1,6 @@
 """Boxes 5 to 7 of [Sugihara2006], Fig. 4: contacts and torques as they were, for reverse sweeps.
 
-Accelerations, forces of contacts and the states of dry friction of a step that was made are inputs.
+Accelerations, forces of contacts and torques of dry friction of a step that was made are inputs.
 What they are for a neighbouring state follows from the equations that they solve, with the active
 set held (contact/solver/held.py): no loop is needed.
 """

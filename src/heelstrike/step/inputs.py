@@ -43,9 +43,9 @@ WORKS = (
 change of kinetic plus potential energy."""
 FRICTION_EXPECTED = "joint friction, expected"
 """Name of the memory of states that dry friction of joints is expected to have in the next step
-(joints.expected_friction),"""
+(joints.expected_friction)."""
 FRICTION_LAST = "joint friction, last"
-"""and of its torques in the last one [N m or N]."""
+"""Name of the memory of torques of dry friction in the last step [N m or N]."""
 FIELD_MEMORY = "contact field"
 """Name of the memory of the coupled bodies' anchors: y of contact/solver/anchors.py, over dt."""
 CLEARANCE_MEMORY = "clearance"
@@ -80,7 +80,9 @@ class FrictionMemory:
     """Memories of the dry friction of joints, as symbols."""
 
     expected: SX
+    """State that each joint is expected to have: -1 or 1 where it slides, else 0."""
     last: SX
+    """Torque of each joint in the last step [N m or N]."""
 
     @staticmethod
     def of(p: Program, count: int) -> FrictionMemory:

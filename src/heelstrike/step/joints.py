@@ -126,7 +126,8 @@ def expected_friction(slides: SX, torque: SX, before: SX, limit: SX, v: SX, a: S
     """Return the state to expect of a joint's dry friction in the next step.
 
     States are -1 or 1 for a joint that slides, with the sign of its torque, 0 for one that sticks;
-    `slides` is whether it did, `before` the torque in the last step. A joint that stuck for two
+    `slides` is whether it did, `before` the torque in the last step; where the limit has changed
+    since, it counts as sliding by the present one. A joint that stuck for two
     steps slides where its torque, continued at the same rate, passes the limit; one that slid
     sticks where its velocity, continued at the same rate, turns back by more than half of STILL. A
     wrong guess costs another round.

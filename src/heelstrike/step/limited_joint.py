@@ -14,7 +14,7 @@ from functools import reduce
 import casadi as ca
 
 from heelstrike.contact.law import where
-from heelstrike.contact.solver.joint_rows import Piecewise, RangeStop
+from heelstrike.contact.solver.joint_rows import Bounded, Clamp, Piecewise, RangeStop, Stop
 from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX
 from heelstrike.step.torque import Limbs, Torque, by_joint
@@ -54,9 +54,9 @@ class LimitedJoint:
     """and how far the joint gets beyond the range without acceleration."""
 
     @property
-    def tested(self) -> list[Piecewise]:
-        """Rows but the stop, which is tested with the others of its limb."""
-        return [row for row in self.rows if row is not self.stop]
+    def tested(self) -> list[Clamp | Bounded]:
+        """Return the rows other than the range's stop, which is tested with those of its limb."""
+        return [row for row in self.rows if not isinstance(row, Stop)]
 
     def excess(self, a: SX) -> SX:
         """Return a number that is above 0 if a tested row may not be on its guessed piece."""

@@ -1,9 +1,9 @@
 """Groups of a program's blocks on a GPU: warp groups, the root block and strided groups.
 
-A warp group has a warp for each of its limbs (limbs.py). Work that is the same for each joint, or
-for each contact point, forms a strided group: blocks of one kind and different members that can be
-packed. It belongs to no limb: all warps share its members, each computing every n-th one with the
-same few instructions. So the servo of a robot takes the code of one joint, not of all.
+A warp group has a warp for each of its limbs (limbs.py). Long work that is the same for each joint,
+or for each contact point, forms a strided group: blocks of one kind and different members that can
+be packed. It belongs to no limb: all warps share its members, each computing every n-th one with
+the same few instructions. So the search for the torques of joints takes the code of one joint.
 """
 
 from __future__ import annotations
@@ -130,9 +130,10 @@ def strided_groups(codes: Sequence[Code]) -> list[list[Unit]]:
 
 def _worthwhile(units: Sequence[Unit]) -> list[Unit]:
     """Return those units of the same members whose work all warps should share."""
-    much = len(units[0].codes) >= FEW_MEMBERS and sum(unit.size for unit in units) >= MUCH_WORK
-    found = [unit for unit in units if much or len(unit.codes) >= _least_members(unit.codes)]
-    return [unit for unit in found if not _is_little(unit)]
+    units = [unit for unit in units if not _is_little(unit)]
+    much = bool(units) and len(units[0].codes) >= FEW_MEMBERS
+    much = much and sum(unit.size for unit in units) >= MUCH_WORK
+    return [unit for unit in units if much or len(unit.codes) >= _least_members(unit.codes)]
 
 
 def _is_little(unit: Unit) -> bool:

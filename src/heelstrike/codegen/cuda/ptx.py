@@ -71,10 +71,12 @@ def make_ptx(
     traced = program if isinstance(program, TracedProgram) else program.trace(outputs)
     fast = math == "fast"
     limit = MAX_SHARED if int(number[1]) >= HOPPER else SHARED
-    plan = None if mapping == "world" else schedule(traced, real.bytes, limit, few)
+    plan = None
+    if mapping != "world":
+        plan = schedule(traced, real.bytes, limit, few or mapping == "part")
     if plan is None and mapping == "part":
         raise ProgramError(
-            f"program '{program.name}' has no limbs, or a loop that calls functions",
+            f"program '{program.name}' has no limbs, or needs too much shared memory",
             path="mapping",
             value=mapping,
             remedy="use mapping='world'",

@@ -1,10 +1,10 @@
 """Sharing: blocks with the same operations become calls of one function.
 
-The contact points of a robot, its joints and its limbs are traced one by one, and many of their
-blocks differ only in the places that they read and write and in their constants. Such blocks share
-an LLVM function (codegen/shared_function.py), which takes both from a table with a row for each
-block. So the time of compiling grows with the number of different blocks, not with that of blocks.
-Each block gets the same operations in the same order as by itself, so its bits stay the same.
+The contact points of a robot and its limbs are traced one by one, and many of their blocks differ
+only in the places that they read and write and in their constants. Such blocks share an LLVM
+function (codegen/shared_function.py), which takes both from a table with a row for each block. So
+the time of compiling grows with the number of different blocks, not with that of blocks. Each
+block gets the same operations in the same order as by itself, so its bits stay the same.
 
 A shared block exchanges all values with others through memory, where the blocks of one function
 keep them in registers. So only those are shared that shorten the code by much.

@@ -40,7 +40,7 @@ class Clamp:
     """Decrease with the acceleration, >= 0 [kg m^2 or kg]."""
     limit: SX
     guess: SX | float = 0.0
-    """State to begin with; a wrong one is undone."""
+    """State to begin with, 0 but for dry friction; a wrong one is undone."""
     anchor: SX | float = 0.0
     """Addition to `now`: of dry friction, the torque that holds the joint without moving it."""
 
@@ -236,16 +236,13 @@ class Stop:
         pull = self.side * (self.now - self.slope * a)
         return state * pull > BARELY * self.slope
 
-    def excess(self, a: SX) -> SX:
-        """Return a number above 0 where the guessed piece is wrong."""
-        return where(self.misses(self.guess, a), 1, -1)
-
 
 @dataclass(frozen=True)
 class RangeStop(Stop):
     """The stop at the nearest end of a joint's range, which few joints come near.
 
-    Whether it pushes follows from where the joint gets, without the numbers of the stop.
+    Whether it pushes without acceleration follows from where the joint gets; limits.py adds what
+    the acceleration may change.
     """
 
     low: float
