@@ -36,7 +36,8 @@ their feet; 256 worlds in {lanes:.0f} lanes on one thread, nothing recorded, eve
 at the joints included. Operations are additions, multiplications, divisions and functions of the
 traced step for one world; the body of a loop counts once, and so does work that a guard skips,
 so that shares of the peak are upper bounds under elastic laws and lower ones where the solver
-takes several rounds.
+takes several rounds. It does so for G1 on rigid ground, whose joints still creep a second after
+its start, when this is measured; two seconds later a step takes [a third of that time](speed.md).
 """
 CODE = """## Instructions and spills
 
@@ -46,9 +47,9 @@ Kinds of instructions are shares of the assembly text; `stack` are loads and sto
 which are spills, mostly. AVX-512 has twice as many registers.
 """
 BOUNDS = """The last column names the resource that is used most, with its share of what a core can
-do in a cycle: {issued} instructions, {floating} vector multiplications or additions, {loads} vector
-loads or stores. Where none is near its limit, instructions wait for one another's results
-(latency) or for code and data from the caches.
+do in a cycle: {issued} instructions (a Zen 5 can do more), {floating} vector multiplications or
+additions, {loads} vector loads or stores. Where none is near its limit, instructions wait for one
+another's results (latency) or for code and data from the caches.
 """
 GPU = """## Roofline on the GPU
 
