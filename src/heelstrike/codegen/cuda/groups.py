@@ -108,8 +108,8 @@ class Groups:
         self.position |= {id(code): position for code in unit.codes}
 
 
-def strided_groups(codes: Sequence[Code]) -> list[list[Unit]]:
-    """Return the packed blocks of each strided group.
+def strided_groups(codes: Sequence[Code], long: bool) -> list[list[Unit]]:
+    """Return the packed blocks of each strided group; where `long`, little work is left out.
 
     Blocks of the same members are in one group, whatever their kinds.
     """
@@ -124,15 +124,14 @@ def strided_groups(codes: Sequence[Code]) -> list[list[Unit]]:
         for alike, unit in _packed(own):
             members = tuple(code.tag.member for code in alike)
             made.setdefault(members, []).append(unit)
-    worth = (_worthwhile(units) for units in made.values())
+    left = ([x for x in units if not (long and _is_little(x))] for units in made.values())
+    worth = (_worthwhile(units) for units in left if units)
     return [units for units in worth if units]
 
 
 def _worthwhile(units: Sequence[Unit]) -> list[Unit]:
     """Return those units of the same members whose work all warps should share."""
-    units = [unit for unit in units if not _is_little(unit)]
-    much = bool(units) and len(units[0].codes) >= FEW_MEMBERS
-    much = much and sum(unit.size for unit in units) >= MUCH_WORK
+    much = len(units[0].codes) >= FEW_MEMBERS and sum(unit.size for unit in units) >= MUCH_WORK
     return [unit for unit in units if much or len(unit.codes) >= _least_members(unit.codes)]
 
 

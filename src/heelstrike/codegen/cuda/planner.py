@@ -87,16 +87,14 @@ def schedule(
     if not few and any(called_code(code) is not None for code in in_loops):
         return None
     late = boundary.called(program.late) if program.late else None
-    planners: dict[bool, _Planner | None] = {}
+    planners: dict[Strided, _Planner | None] = {}
     for strided, local, limit in (
-        (True, Local.NOTHING, SHARED),
-        (True, Local.STRIDED, SHARED),
-        (True, Local.STRIDED_AND_LONG_LIVED, SHARED),
-        (True, Local.STRIDED_AND_ROOT, SHARED),
-        (False, Local.STRIDED, SHARED),
-        (True, Local.STRIDED, most),
-        (False, Local.STRIDED_AND_ROOT, SHARED),
-        (False, Local.STRIDED_AND_ROOT, most),
+        *((Strided.LONG, local, SHARED) for local in Local),
+        *((Strided.ALL, local, SHARED) for local in Local),
+        (Strided.NONE, Local.STRIDED, SHARED),
+        (Strided.ALL, Local.STRIDED, most),
+        (Strided.NONE, Local.STRIDED_AND_ROOT, SHARED),
+        (Strided.NONE, Local.STRIDED_AND_ROOT, most),
     ):
         if strided not in planners:
             planners[strided] = _planner(program, level, late, nexts, strided)
@@ -113,10 +111,10 @@ def _planner(
     level: Level,
     late: CalledCode | None,
     nexts: set[str],
-    strided: bool,
+    strided: Strided,
     sparse: bool = False,
 ) -> _Planner | None:
-    """Return a planner, with strided groups or without; None if the blocks cannot be spread.
+    """Return a planner with some strided groups; None if the blocks cannot be spread.
 
     A `sparse` one leaves zeros of guards alone that are skipped, as planners of programs with more
     such values than registers do.
@@ -124,7 +122,7 @@ def _planner(
     codes = [code for run in runs(level) for code in run]
     tree = list(loops(level))
     carried = {old: new for loop in tree for old, new in loop.end.carried}
-    found = strided_groups(codes) if strided else []
+    found = [] if strided is Strided.NONE else strided_groups(codes, strided is Strided.LONG)
     taken = {id(code) for group in found for unit in group for code in unit.codes}
     own = [code for code in codes if id(code) not in taken]
     limb_of = limbs(own, carried, nexts)
@@ -150,6 +148,15 @@ def _planner(
     if not sparse and planner.most_cells > MAX_REGISTER_CELLS:
         return _planner(program, level, late, nexts, strided, sparse=True) or planner
     return planner
+
+
+class Strided(Enum):
+    """Work that strided groups do."""
+
+    NONE = auto()
+    LONG = auto()
+    """Long work: little work is faster in the limbs, but may take more shared memory there."""
+    ALL = auto()
 
 
 class Local(Enum):
