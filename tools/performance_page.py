@@ -36,8 +36,8 @@ their feet; 256 worlds in {lanes:.0f} lanes on one thread, nothing recorded, eve
 at the joints included. Operations are additions, multiplications, divisions and functions of the
 traced step for one world; the body of a loop counts once, and so does work that a guard skips,
 so that shares of the peak are upper bounds under elastic laws and lower ones where the solver
-takes several rounds. It does so for G1 on rigid ground, whose joints still creep a second after
-its start, when this is measured; two seconds later a step takes [a third of that time](speed.md).
+takes several rounds. For G1 on rigid ground it does: a second after the start, when
+this is measured, joints still creep. Once they rest a step takes [less](speed.md).
 """
 CODE = """## Instructions and spills
 

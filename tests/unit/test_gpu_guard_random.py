@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from heelstrike.codegen.cuda import apart, called, groups, level, limb_kernel, planner
+from heelstrike.codegen.cuda.groups import LITTLE_WORK
 from heelstrike.codegen.cuda.planner import schedule
 from heelstrike.ir.guard import guarded, reopened
 from heelstrike.ir.loop import counted, repeated
@@ -101,7 +102,7 @@ def check(seed, monkeypatch):
     """Compare the bits of a program; return whether it can be spread over warps."""
     monkeypatch.setattr(level, "MIN_GUARDED", [0, 10][seed % 2])
     monkeypatch.setattr(apart, "MIN_APART", [0, 20][seed // 4 % 2])
-    monkeypatch.setattr(groups, "LITTLE_WORK", [0, 860][seed // 8 % 2])
+    monkeypatch.setattr(groups, "LITTLE_WORK", [0, LITTLE_WORK][seed // 8 % 2])
     for module in (apart, planner, limb_kernel):
         monkeypatch.setattr(module, "MAX_REGISTER_CELLS", [255, 0][seed // 2 % 2])
     monkeypatch.setattr(called, "MIN_CALLED", [0, 20, 300][seed % 3])

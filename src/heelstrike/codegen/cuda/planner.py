@@ -64,7 +64,7 @@ HOPPER = 90
 def schedule(
     program: TracedProgram, size: int = 4, most: int = MAX_SHARED, few: bool = False
 ) -> Schedule | None:
-    """Return a schedule, or None if the program has no limbs, or a loop that calls (called.py).
+    """Return a schedule, or None if the program has no limbs, or calls (called.py) in a loop.
 
     Args:
         program: The traced program.
@@ -160,7 +160,10 @@ class Strided(Enum):
 
 
 class Local(Enum):
-    """Groups whose private values are in local memory, so that they take no shared memory."""
+    """Groups whose private values are in local memory, so that they take no shared memory.
+
+    They are tried in this order.
+    """
 
     NOTHING = auto()
     STRIDED = auto()
